@@ -82,7 +82,7 @@ test-debug:
 # public interface. Any report ends the run. Leaks are Python's own; its small blocks are malloc's
 # here, so that they are watched too.
 SANITIZED := tests/binning tests/shards tests/trees tests/boosting tests/explain/test_shap_kernels.py \
-    tests/estimators/gradient/test_gradient.py tests/inputs/test_outside.py tests/test_fuzz.py
+    tests/estimators/gradient/test_gradient.py tests/inputs/test_arrays_outside.py tests/test_fuzz.py
 FUZZ ?= 3000
 SANITIZE_ENV = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
     ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \

@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.objectives import RuleInput
+from costboost.boosting.formulas import RuleInput
 from costboost.datasets import Dataset
 from costboost.metrics import f_measure
 from costboost.plots.style import COLORS, GREY, LINE_STYLES

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from costboost.boosting.adaboost import steps
 from costboost.boosting.adaboost.rules import RULES, Rule
 from costboost.boosting.adaboost.steps import CellSums
-from costboost.boosting.objectives import OBJECTIVES, Function, RuleInput
+from costboost.boosting.formulas import OBJECTIVES, Function, RuleInput
 from costboost.costs import Costs
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
 from papers.experiment import read_options

@@ -153,20 +153,57 @@ def test_the_readme_shows_what_is_published():
         assert not [line for line in table.splitlines() if line not in page]
 
 
-@pytest.mark.parametrize(
-    ("change", "signals", "latest"),
-    [
-        (None, {None}, None),
-        ("prices", {"prices"}, 60),
-        ("column", {"fewer: 1"}, 90),
-    ],
-)
-def test_the_monitor_rings_after_a_change_and_not_without_one(change, signals, latest):
-    """The fast form of `benchmarks/monitor.py`: one small stream of each kind."""
+def test_the_monitor_rings_after_a_change_and_not_without_one(tmp_path, monkeypatch):
+    """The fast form of `benchmarks/monitor.py`: one small stream of some kinds, in two runs."""
     import monitor
 
-    found = monitor.first_alarm(change, 0, 1000)
-    assert ({None} if found is None else {found[1]}) <= signals
-    if latest is not None:
-        assert found is not None
-        assert monitor.CHANGE <= found[0] <= latest
+    path, settings = tmp_path / "found" / "monitor.csv", monitor.Settings(customers=1000)
+    for changes in (("none", "prices"), ("none", "column", "prices")):
+        monkeypatch.setattr(monitor, "CHANGES", changes)
+        monitor.run(path, [0], settings)
+    lines = path.read_text().splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["none", "prices", "column"]
+    found = monitor.read(path)
+    assert found["none", 0, settings] == np.inf
+    assert found["prices", 0, settings] == monitor.CHANGE
+    assert monitor.CHANGE < found["column", 0, settings] <= 90
+    assert lines[2].endswith("fewer: 1")
+
+
+def test_streams_that_share_payments_are_those_of_the_generator():
+    import monitor
+    from costboost.datasets import make_card_stream
+
+    for change, made in zip(
+        monitor.CHANGES, monitor.streams_of(monitor.CHANGES, 3, 60), strict=True
+    ):
+        own = {} if change == "none" else {"change": change, "change_day": monitor.CHANGE}
+        stream = make_card_stream(60, 120, monitor.DAYS, as_frame="numpy", random_state=3, **own)
+        for name in ("X", "y", "day", "fee", "amount"):
+            assert np.array_equal(getattr(made, name), getattr(stream, name)), (change, name)
+
+
+def test_challenges_are_tried_once_and_judged_by_later_rows(tmp_path, monkeypatch, capsys):
+    import challenge
+
+    trials = {None: [("recalibrate", (40, 70))], "prices": [("reprice", (40, 70))]}
+    monkeypatch.setattr(challenge, "TRIALS", trials)
+    monkeypatch.setattr(sys, "argv", ["challenge.py", "--streams", "1", "--customers", "100",
+                                      "--out", str(tmp_path)])  # fmt: skip
+    challenge.main()
+    printed = capsys.readouterr().out.splitlines()
+    lines = challenge.read(tmp_path / "challenge.csv")
+    assert [(line.change, line.tried) for line in lines] == [
+        ("nothing", "recalibrate"),
+        ("prices", "reprice"),
+    ]
+    assert all(np.isfinite([line.saved, line.later]).all() for line in lines)
+    for line, text in zip(lines, printed[1:], strict=True):
+        change, tried, n, *counts = text.split()
+        assert (change, tried, n) == (line.change, line.tried, "1")
+        replaced, _, _, waited, kept, _ = map(int, counts)
+        assert (replaced, waited, kept) == tuple(
+            int(line.advice == name) for name in ("replace", "wait", "keep")
+        )
+    challenge.main()
+    assert challenge.read(tmp_path / "challenge.csv") == lines

@@ -51,6 +51,8 @@ APART = {
 ACROSS = {
     "adaboost/recipe.py imports costboost.estimators.gradient.family": "the recipe trains larger "
     "tables by log loss, as gradient boosting does",
+    "wrappers/minimum_cost_regressor.py imports costboost.estimators.gradient": "what answers "
+    "locations and scales where no regressor is given",
 }
 
 # The arrows that do point upwards, and why.

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from costboost.boosting.adaboost.rules import RULES
-from costboost.boosting.objectives import row_cost
+from costboost.boosting.formulas import row_cost
 from naive import rules as naive
 from papers import properties
 from papers.experiment import read_rows

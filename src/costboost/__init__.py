@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from costboost._version import __version__
 
 if TYPE_CHECKING:
-    from costboost.costs import Costs
+    from costboost.costs import Costs, FeatureCosts, NumberCosts
     from costboost.estimators.adaboost.classifier import CostBoostClassifier
     from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
     from costboost.estimators.pnorm import PNormBoostClassifier
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         GuaranteedClassifier,
         MetaCostClassifier,
         MinimumCostClassifier,
+        MinimumCostRegressor,
         ParityClassifier,
         RateClassifier,
     )
@@ -33,11 +34,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Costs",
+    "FeatureCosts",
+    "NumberCosts",
     "CostBoostClassifier",
     "PNormBoostClassifier",
     "GradientBoostClassifier",
     "GradientBoostRegressor",
     "MinimumCostClassifier",
+    "MinimumCostRegressor",
     "MetaCostClassifier",
     "CostingClassifier",
     "CostColumns",
@@ -58,11 +62,14 @@ __all__ = [
 
 _HOMES = {
     "Costs": "costs",
+    "FeatureCosts": "costs",
+    "NumberCosts": "costs",
     "CostBoostClassifier": "estimators.adaboost.classifier",
     "PNormBoostClassifier": "estimators.pnorm",
     "GradientBoostClassifier": "estimators.gradient",
     "GradientBoostRegressor": "estimators.gradient",
     "MinimumCostClassifier": "estimators.wrappers",
+    "MinimumCostRegressor": "estimators.wrappers",
     "MetaCostClassifier": "estimators.wrappers",
     "CostingClassifier": "estimators.wrappers",
     "CostColumns": "estimators.wrappers",

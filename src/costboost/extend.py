@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 
 from costboost.boosting.adaboost import rules
 from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.formulas import RuleInput
 from costboost.boosting.gradient.losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
@@ -24,7 +25,6 @@ from costboost.boosting.gradient.losses import (
     PinballLoss,
     SquaredLoss,
 )
-from costboost.boosting.objectives import RuleInput
 from costboost.inputs.checks import check_choice
 
 __all__ = [

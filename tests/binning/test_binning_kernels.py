@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from binning_cases import mixed_matrix
 from costboost.binning import _binning_kernels as compiled
-from costboost.binning import cutting, encoding, table_reading
+from costboost.binning import column_bins as cutting
+from costboost.binning import column_bins as encoding
+from costboost.binning import table_reading
 from costboost.binning.binner import fit_binner
 from interpreted import load_interpreted
 from naive import binning as naive

@@ -16,7 +16,7 @@ from costboost.binning.binning_messages import (
     rank_probes,
     values_between,
 )
-from costboost.binning.feature_tables import grid_of
+from costboost.binning.table_reading import grid_of
 
 
 def test_distinct_values_are_merged():

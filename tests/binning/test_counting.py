@@ -8,7 +8,7 @@ import pytest
 from binning_cases import column
 from binning_parts import Wire
 from costboost.binning.binning_messages import count_keys
-from costboost.binning.feature_tables import grid_of
+from costboost.binning.table_reading import grid_of
 
 WORDS = column(["b", "a", None, "b", "\ud800", "a", "a"], object)
 WEIGHTS = np.array([1.0, 2.0, 4.0, 0.5, 1.0, 0.0, 0.0])

@@ -21,6 +21,19 @@ def test_what_is_in_a_model_file(run, folder):
     assert found["size"] == (folder / "model.cb").stat().st_size
 
 
+def test_uncertain_prices(run, folder, tmp_path):
+    model = tmp_path / "open.cb"
+    prices = ("--fp", 8, "--fn", "amount", "--fn-range", "beta(6, 2) loss", "--positive", "yes")
+    made = ("train", folder / "payments.csv", "-o", model, "--target", "fraud", *prices)
+    assert run(*made, "--method", "adamec", "--rounds", 3).code == 0
+    found = json.loads(run("inspect", model, "--json").out)
+    assert found["ranges"] == {"fn": "beta(6, 2) loss"}
+    assert "range of fn  beta(6, 2) loss" in run("inspect", model).out
+    assert list(load(model).costs_.factors) == ["loss"]
+    bill = run("evaluate", model, folder / "payments.csv")
+    assert "from prices" in bill.out
+
+
 def test_in_words(run, folder):
     printed = run("inspect", folder / "model.cb").out
     for words in (

@@ -5,10 +5,13 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
+from costboost import Costs
 from costboost.cli import InputError
 from costboost.cli.prices import Prices, read_prices, read_toml
 from costboost.cli.recipe import Recipe
+from costboost.costs import uncertain
 
 FRAME = pl.DataFrame({"amount": [10.0, 20.0]})
 NONE = {"costs": None, "currency": None, "positive": None, "benefits": False}
@@ -43,6 +46,44 @@ def test_a_range_is_of_the_number_in_front(fn, ends, mean, low):
 def test_names_move_together():
     prices = Prices(fp="8", fn="amount", tp="3", ranges={"fn": "0.5..2 rate", "fp": "7..9"})
     assert sorted(prices.costs([0, 1]).factors) == ["fp", "rate"]
+
+
+@pytest.mark.parametrize(
+    ("fn", "ends", "law"),
+    [
+        ("amount", "beta(6, 2)", {"distribution": stats.beta(6, 2)}),
+        ("0.75 * amount", "beta(6,2)", {"distribution": stats.beta(6, 2)}),  # 0.75 is its mean
+        ("amount", "lognorm(s=0.3, scale=2)", {"distribution": stats.lognorm(s=0.3, scale=2)}),
+        ("amount", " triang( 0.5, loc = 1e-6 ) ", {"distribution": stats.triang(0.5, loc=1e-6)}),
+        ("amount", "0.5, 2, 1.1", {"draws": [0.5, 2, 1.1]}),
+        ("1 * amount", "0.5, 2", {"draws": [0.5, 2]}),
+    ],
+)
+def test_distributions_and_draws(fn, ends, law):
+    """They say what the price is multiplied by, as `uncertain` does."""
+    expected = Costs(fp=8, fn=uncertain("amount", **law)).bind_table(FRAME).bind([0, 1])
+    found = made(fn, ends).bind([0, 1])
+    assert found.factors == expected.factors
+    np.testing.assert_allclose(found.fn, expected.fn, rtol=1e-12)
+    recipe = Recipe(prices=Prices(fp="8", fn=fn, ranges={"fn": ends}))
+    assert Recipe.of_notes(json.loads(json.dumps(recipe.to_notes()))).prices == recipe.prices
+
+
+def test_draws_that_belong_together(tmp_path):
+    """What is recovered and what is lost add up to the amount, in every draw."""
+    path = tmp_path / "costs.toml"
+    path.write_text(
+        'fp = 8.25\nfn = "amount"\ntp = "amount"\n'
+        '[ranges]\nfn = "0.2, 0.9, 0.4 recovery"\ntp = "0.8, 0.1, 0.6 recovery"\nfp = [7, 9.5]\n'
+    )
+    costs = read_toml(path).costs([0, 1])
+    assert sorted(costs.factors) == ["fp", "recovery"]
+    assert costs.factors["fp"].law.values.tolist() == [7, 9.5]
+    for one in costs.bind_table(FRAME).draw(9, random_state=0):
+        np.testing.assert_allclose(one.fn + one.tp, FRAME["amount"], rtol=1e-12)
+    path.write_text('fp = 1\nfn = "amount"\n[ranges]\nfn = "0.2, 0.9 r"\nfp = "1, 2, 3 r"\n')
+    with pytest.raises(ValueError, match="3 draws for one price and 2 for another"):
+        read_toml(path).costs([0, 1])
 
 
 def test_files_have_ranges(tmp_path):
@@ -87,6 +128,21 @@ def test_recipes_keep_ranges():
         ("-1..1", "crosses zero"),
         ("0.8..0.9", "mean=0.75 is not between"),
         ("0.6..", "is no range"),
+        ("beta(6, 14)", r"begins with 0.75, but the mean of .* 0.3, .* write amount w"),
+        ("0.1, 0.2", "the mean of 0.1, 0.2 is 0.15"),
+        ("beta(6)", "beta takes the parameters a, b, loc, scale"),
+        ("beta(6, 2, 0, 1, 1)", "beta takes the parameters a, b, loc, scale"),
+        ("beta(6, c=2)", "beta takes the parameters a, b, loc, scale"),
+        ("beta(-6, 2)", "mean of beta.* is nan"),
+        ("betta(6, 2)", "no distribution 'betta'. Did you mean 'beta'"),
+        ("norm(0.75, 0.1)", "crosses zero"),
+        ("pareto(0.9)", "finite mean"),
+        ("beta(6, two)", "the parameter 'two' of beta is no number"),
+        ("beta(a=6, 2)", "the parameter 2 of beta stands after a named one"),
+        ("beta", "a distribution of scipy.stats, such as beta"),
+        ("0.7, 0.8 0.9", "or draws, such as"),
+        ("0.7, 0.7", "All draws are 0.7"),
+        ("0.7, -0.8", "crosses zero"),
     ],
 )
 def test_refused(ends, message, tmp_path):
@@ -98,6 +154,7 @@ def test_ranges_of_nothing(tmp_path):
     with pytest.raises(InputError, match="of 'tp', which has no price; prices are given of: 'fp'"):
         Prices(fp="8", fn="1", ranges={"tp": "1..2"}).check(FRAME, None)
     path = tmp_path / "costs.toml"
-    path.write_text("fp = 1\nfn = 2\n[ranges]\nfn = 3\n")
-    with pytest.raises(InputError, match=r"write LOW\.\.HIGH in quotes"):
-        read_toml(path)
+    for wrong in ("3", "[3]", "[true, 1]", '["1", "2"]'):
+        path.write_text(f"fp = 1\nfn = 2\n[ranges]\nfn = {wrong}\n")
+        with pytest.raises(InputError, match=r"write LOW\.\.HIGH in quotes"):
+            read_toml(path)

@@ -81,6 +81,26 @@ def test_other_rows_are_billed_so_too(run, loans):
     )
 
 
+def test_methods_are_compared_so_too(run, loans):
+    folder, seen, _ = loans
+    ran = run(
+        "compare", folder / "l.parquet", *START[:6], "--method", "cgada", "--method", "adamec",
+        "--rounds", "3", "--folds", "2", "--skip-unlabelled", "--propensity", "chance", "--swap",
+        "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    weight, bad = 1 / seen["chance"].to_numpy(), seen["bad"].to_numpy() == 1
+    bill = {line["policy"]: line["cost"] for line in found["bill"]}
+    assert bill["do nothing"] == pytest.approx(10 * weight[bad].sum())
+    assert found["rows"] == int(weight.sum())
+    (other,) = found["against_best"]
+    best = found["best"]
+    assert found["against_best"][other]["more"] == pytest.approx(bill[other] - bill[best])
+    assert found["swap"][-1]["total"] == pytest.approx(bill["cgada"] - bill["adamec"])
+    assert any("count as" in note for note in found["notes"])
+
+
 @pytest.mark.parametrize(
     ("column", "said"),
     [("x", "it must be the chance"), ("bad", "both name the column"), ("p", "'p'")],

@@ -34,6 +34,10 @@ PRICES = {
 }
 
 
+def name_of(law):
+    return next(name for name, one in LAWS.items() if one is law)
+
+
 def mean_of(law):
     if "draws" in law:
         return np.mean(law["draws"])
@@ -279,6 +283,78 @@ def test_regrets_of_joint_draws():
         there = Costs(fp=1, fn=10 * f, tp=2 * (1 - f)).bind([0, 1]).expected(proba)
         brute = np.maximum(brute, there - there.min(axis=1, keepdims=True))
     np.testing.assert_allclose(costs.regrets(proba), brute, atol=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_expected_interval_of_one_factor(law):
+    """Expected costs are linear in the factor: their quantiles are those of the factor, exactly."""
+    costs = Costs(fp=3, fn=uncertain([2.0, 1e-6, 1e6], **law), tp=1).bind([0, 1])
+    p = np.array([0.25, 0.5, 1.0])
+    found = costs.expected(np.column_stack([1 - p, p]), interval=0.9)
+    draws = law.get("draws")
+    u = np.array([0.05, 0.95])
+    ends = np.quantile(draws, u) if draws is not None else costs.factors["fn"].law.quantile(u)
+    expected = p[:, None] * np.array([[2.0], [1e-6], [1e6]]) * ends
+    np.testing.assert_allclose(found[:, 0, 1:], expected, rtol=1e-12)
+    np.testing.assert_array_equal(found[:, :, 0], costs.expected(np.column_stack([1 - p, p])))
+    np.testing.assert_array_equal(found[:, 1, 1:], np.repeat(found[:, 1, :1], 2, axis=1))
+    least = costs.expected(np.column_stack([1 - p, p]), interval=1)[:, 0, 1]
+    lowest = {"range": 0.6, "mean": 0.6, "draws": 0.5}.get(name_of(law), 0.0)
+    np.testing.assert_allclose(least, p * [2.0, 1e-6, 1e6] * np.array(lowest), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("seed", "sizes"), [(0, (2, 2)), (1, (2, 3)), (2, (3, 2))])
+def test_expected_interval_of_ranges(seed, sizes):
+    """All that may be lies between the least and the most of a grid's corners, and reaches them."""
+    costs, proba = drawn_problem(seed, *sizes, 3)
+    corners = np.stack([costs.at(v).expected(proba) for v in grid_of(costs, 2)])
+    found = costs.expected(proba, interval=1)
+    tight = 1e-12 * costs.largest
+    np.testing.assert_allclose(found[..., 1], corners.min(axis=0), rtol=1e-10, atol=tight)
+    np.testing.assert_allclose(found[..., 2], corners.max(axis=0), rtol=1e-10, atol=tight)
+    inner = costs.expected(proba, interval=0.8)
+    assert (
+        np.diff(np.stack([found[..., 1], inner[..., 1], inner[..., 0]]), axis=0) >= -tight
+    ).all()
+    assert (
+        np.diff(np.stack([inner[..., 0], inner[..., 2], found[..., 2]]), axis=0) >= -tight
+    ).all()
+
+
+def test_expected_interval_of_several_factors():
+    """Against draws; draws of one name stay together, and rows do not depend on their number."""
+    law = stats.lognorm(0.4)
+    price = uncertain(7.0, low=0.5, high=3)
+    costs = Costs(fp=price, fn=uncertain(5.0, distribution=law), tp=uncertain(2.0, low=0.1, high=3))
+    costs = costs.bind([0, 1])
+    proba = np.tile([[0.6, 0.4], [0.1, 0.9]], (400, 1))  # more than are looked at in one block
+    found = costs.expected(proba, interval=0.9)
+    drawn = np.stack([one.expected(proba[:2]) for one in costs.draw(20000, random_state=0)])
+    np.testing.assert_allclose(
+        found[:2, :, 1:].T, np.quantile(drawn, [0.05, 0.95], axis=0).swapaxes(1, 2), rtol=0.02
+    )
+    np.testing.assert_allclose(found[-2:], found[:2], rtol=1e-12)
+    lost = np.array([0.2, 0.9, 0.4, 0.7])
+    joint = Costs(
+        fp=uncertain(8, draws=1 - lost, together="r"),
+        tp=uncertain(3, draws=lost, together="r"),
+        fn=9,
+    ).bind([0, 1])
+    both = 0.6 * 8 * (1 - lost) + 0.4 * 3 * lost
+    made = joint.expected(proba[:1], interval=0.5)[0, 1]
+    np.testing.assert_allclose(made[1:], np.quantile(both, [0.25, 0.75]), rtol=1e-12)
+    everything = joint.expected(proba[:1], interval=1)[0, 1]
+    np.testing.assert_allclose(everything, [both.mean(), both.min(), both.max()], rtol=1e-12)
+
+
+def test_expected_interval_refused():
+    for share in (0, -1, 1.5, True, "0.9"):
+        with pytest.raises(ValueError, match="must be a number above 0 and at most 1"):
+            Costs(fp=1, fn=uncertain(2, low=1, high=3)).expected([[0.5, 0.5]], interval=share)
+    with pytest.raises(ValueError, match="every price of these costs is certain"):
+        Costs(fp=1, fn=2).expected([[0.5, 0.5]], interval=0.9)
+    endless = Costs(fp=1, fn=uncertain(2, distribution=stats.lognorm(1.0)))
+    assert endless.expected([[1.0, 0.0], [0.5, 0.5]], interval=1)[:, 0, 2].tolist() == [0.0, np.inf]
 
 
 # ---- What makes no sense

@@ -3,6 +3,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -27,7 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CostBoostClassifier
 from costboost.calibration import CALIBRATORS, calibration_splits
-from costboost.costs import Costs
+from costboost.costs import Costs, uncertain
 from costboost.decisions import CostDecisionMixin, fit_costs, typical_costs
 from costboost.estimators.wrappers import MinimumCostClassifier
 
@@ -632,3 +633,28 @@ def test_weights_and_costs_whose_sum_no_number_holds_are_refused():
     model = CostBoostClassifier("adaboost", n_estimators=1, costs={"fp": 1e10, "fn": 1})
     with pytest.raises(ValueError, match="more than 1e308"):
         model.fit(X, y, sample_weight=np.full(8, 1e300))
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "polars"])
+def test_expected_cost_with_its_interval(kind):
+    """The same numbers in every kind of table; classes that are text, the positive sorted first."""
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=200), "amount": np.exp(rng.normal(size=200))}
+    made = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+    X = made[kind](columns) if kind in made else np.column_stack(list(columns.values()))
+    y = np.where(columns["a"] + rng.normal(size=200) > 1, "bad", "good")
+    price = uncertain(columns["amount"], low=0.5, high=2)
+    costs = Costs(fp=uncertain(2, draws=[1, 3, 2]), fn=price, positive="bad")
+    model = CostBoostClassifier("adamec", n_estimators=3, random_state=0).fit(X, y, costs=costs)
+    found = model.expected_cost(X, costs, interval=0.9)
+    bound = costs.bind(model.classes_)
+    expected = bound.expected(model.predict_proba(X), interval=0.9)
+    if kind == "numpy":
+        np.testing.assert_array_equal(found, expected)
+        return
+    names = ["bad", "bad low", "bad high", "good", "good low", "good high"]
+    assert list(found.columns) == names
+    np.testing.assert_array_equal(np.asarray(found), expected.reshape(200, 6))
+    model.set_output(transform="default")
+    with pytest.raises(ValueError, match="every price of these costs is certain"):
+        model.expected_cost(X, costs.at(), interval=0.9)

@@ -12,6 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from costboost import Costs, MinimumCostClassifier
 from costboost.decisions import Parity, allocate, allocate_parity
+from costboost.decisions.parity import read_problem
+from costboost.decisions.parity_program import solve_relaxed
 
 
 def rate_of(plan, rows, of, p):
@@ -93,6 +95,68 @@ def test_the_shadow_price_is_the_slope_of_the_bill():
     slope = (bounds[0.019].lower_bound - bounds[0.021].lower_bound) / 0.002
     assert bounds[0.02].shadow_price == pytest.approx(0.01 * slope, rel=0.15)
     assert bounds[0.02].expected_cost - bounds[0.02].lower_bound < 0.01 * table.max()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["rate", "missed", "blocked"]),
+    st.sampled_from([0.0, 0.003, 0.1, 0.5]),
+    st.sampled_from([2, 3]),
+    st.booleans(),
+)
+def test_split_rows_cost_what_the_linear_program_does(seed, of, within, n_actions, forbids):
+    """The optimum on convex curves is that of HiGHS, and its duals prove it."""
+    generator = np.random.default_rng(seed)
+    n = 60
+    groups = generator.choice(["b", "a", "c"], n, p=[0.6, 0.3, 0.1])
+    groups[:6] = ["a", "a", "b", "b", "c", "c"]
+    table = generator.normal(size=(n, n_actions)) * 10.0 ** generator.integers(-6, 7, (n, 1))
+    p = np.clip(generator.uniform(-0.1, 1.1, n), 0, 1)  # some are certain
+    p[:6] = 0.5
+    never = {1: generator.uniform(size=n) < 0.2} if forbids else None
+    problem = read_problem(
+        table, None, Parity(groups, of=of, within=within), never=never,
+        proba=np.stack([1 - p, p], axis=1), classes=[0, 1], positive=1,
+    )  # fmt: skip
+    scale = float(np.abs(table).max())
+    try:
+        slow = solve_relaxed(problem.program(), 1)
+    except ValueError as refused:
+        with pytest.raises(ValueError, match=str(refused)[:30]):
+            problem.relaxed()
+        return
+    found = problem.relaxed()
+    assert found.cost == pytest.approx(slow.cost, rel=1e-6, abs=1e-9 * scale)
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1)
+    rates = problem.rates(found.shares)
+    assert np.ptp(rates) <= within + 1e-9
+    paid = float(np.sum(found.shares * table) - table[np.arange(n), problem.free].sum())
+    assert paid == pytest.approx(found.cost, abs=1e-9 * scale)
+    # Weak duality: rows decided one by one at the duals, less what the window is worth.
+    assert abs(found.prices.sum()) <= 1e-9 * np.abs(found.prices).max(initial=1e-300)
+    assert np.maximum(-found.prices, 0).sum() == pytest.approx(found.slope)
+    priced = table + np.where(problem.forbidden, np.inf, 0.0)
+    priced[:, problem.target] += problem.shares * found.prices[problem.cut.codes]
+    bound = priced.min(axis=1).sum() - found.slope * within
+    assert bound - table[np.arange(n), problem.free].sum() == pytest.approx(
+        found.cost, rel=1e-6, abs=1e-9 * scale
+    )
+
+
+def test_rates_of_many_rows_are_proved_at_once():
+    """Every plan has its rates on the steps of the curves, so no search is needed."""
+    groups, _, table = many(20000)
+    for within in (0.0, 0.0005, 0.02):
+        plan = allocate_parity(table, None, Parity(groups, within=within, action=1))
+        assert plan.lower_bound == pytest.approx(plan.expected_cost, rel=1e-12)
+        assert plan.difference <= within + 1e-9
+    coarse = allocate_parity(table, None, Parity(groups, within=0.02, action=1))
+    relaxed = read_problem(table, None, coarse.parity).relaxed()
+    assert coarse.parity_cost - relaxed.cost < 3 * np.ptp(table, axis=1).max()
+    sixth = allocate_parity([[0, 9], [0, 7], [0, -5], [0, -1]] * 3, None,
+                            Parity(["a", "a", "b", "b"] * 3, within=1 / 6, action=1))  # fmt: skip
+    assert (sixth.rates, sixth.expected_cost) == ({"a": 0, "b": 1 / 6}, -5)
 
 
 def test_prices_of_groups_decide_nearly_the_same_row_by_row():

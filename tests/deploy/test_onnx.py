@@ -33,7 +33,8 @@ def feed(X, dtype=np.float32):
     fed = {}
     for name in X:
         if X[name].map(lambda cell: isinstance(cell, str)).any():
-            texts = [cell if isinstance(cell, str) else "\1 missing" for cell in X[name]]
+            missing = "\1 missing" if (X[name] == "").any() else ""
+            texts = [cell if isinstance(cell, str) else missing for cell in X[name]]
             fed[name] = np.array(texts, dtype=object)[:, None]
         else:
             fed[name] = X[name].astype(float).to_numpy(dtype=dtype)[:, None]

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from costboost import CostBoostClassifier, Costs, GradientBoostClassifier, ParquetTable
+from costboost.costs import uncertain
 from parquet_rows import FEATURES, N, make_rows, write
 
 FRAME = make_rows()
@@ -90,6 +91,11 @@ def test_names_of_classes_and_actions(table, tmp_path):
     found = pd.read_parquet(model.expected_cost(table, triage, out=tmp_path / "triage.parquet"))
     assert list(found) == ["id", "cost_stop", "cost_go", "cost_ask"]
     assert_array_equal(found.iloc[:, 1:], model.expected_cost(X, triage))
+    open_prices = Costs(fp=1, fn=uncertain(3, low=0.5, high=2), positive="bad")
+    out = model.expected_cost(table, open_prices, interval=0.9, out=tmp_path / "ends.parquet")
+    found = pd.read_parquet(out)
+    assert list(found)[1:4] == ["cost_bad", "cost_bad low", "cost_bad high"]
+    assert_array_equal(found.iloc[:, 1:], model.expected_cost(X, open_prices, interval=0.9))
 
 
 def test_a_file_appears_when_it_is_whole(model, table, tmp_path):

@@ -17,8 +17,8 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES
-from costboost.shards.local import count_codes, divide_node, sum_histogram
-from costboost.shards.part_messages import forward_to_shard
+from costboost.shards.parts import forward_to_shard
+from costboost.shards.rows import count_codes, divide_node, sum_histogram
 from spread_tables import spread
 
 RNG = np.random.default_rng(0)

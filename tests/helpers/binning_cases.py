@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from costboost.binning import encoding
+from costboost.binning import column_bins
 
 # Few distinct values make ties and heavy values; all floats make everything else.
 LEVELS = st.sampled_from([-np.inf, -2.5, -0.0, 0.0, 1.0, 1.5, 3.0, 1e30, np.inf, np.nan])
@@ -21,7 +21,7 @@ MAX_BINS = st.sampled_from([2, 3, 4, 7, 16, 255])
 ONES = np.ones((3, 2))
 
 large = pytest.mark.skipif(
-    not encoding.kernels.is_compiled(), reason="too many rows for interpreted kernels"
+    not column_bins.kernels.is_compiled(), reason="too many rows for interpreted kernels"
 )
 
 

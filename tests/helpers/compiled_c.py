@@ -47,8 +47,8 @@ class Compiled:
         columns = []
         for j, column in enumerate(X):
             if X[column].map(lambda cell: isinstance(cell, str)).any():
-                texts = [v.encode() if isinstance(v, str) else b"\1 missing" for v in X[column]]
-                columns.append([self("code", j, text) for text in texts])
+                texts = [v.encode() if isinstance(v, str) else None for v in X[column]]
+                columns.append([np.nan if t is None else self("code", j, t) for t in texts])
             else:
                 columns.append(X[column].astype(float))
         return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64)

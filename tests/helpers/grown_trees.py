@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from costboost.shards.grid import ClassWeights, GradientPairs, PackedPairs, Vectors, grid_scale
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.shards.rows import Shard
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, SplitFinder

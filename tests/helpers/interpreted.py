@@ -10,7 +10,7 @@ import pytest
 
 import costboost
 from costboost.shards import grid, rows
-from costboost.trees import at_once, tree
+from costboost.trees import grower, tree
 
 # In the order in which they call each other.
 TREE_KERNELS = (
@@ -23,6 +23,7 @@ TREE_KERNELS = (
     "trees._shard_kernels",
     "trees._grow_kernels",
     "trees._forest_kernels",
+    "trees._mask_kernels",
 )
 WAYS = ("installed", "interpreted", "without-cython")
 
@@ -76,9 +77,9 @@ def use_tree_kernels(patch, kernels):
     """Let the modules around the kernels of the trees use these."""
     for module in (grid, rows):
         patch.setattr(module, "kernels", kernels.tree)
-    for module in (tree, at_once):
+    for module in (tree, grower):
         patch.setattr(module, "searches", kernels.search)
     patch.setattr(tree, "scores", kernels.score)
     patch.setattr(tree, "kernels", kernels.split)
-    patch.setattr(at_once, "data", kernels.grow_data)
-    patch.setattr(at_once, "kernels", kernels.grow)
+    patch.setattr(grower, "data", kernels.grow_data)
+    patch.setattr(grower, "kernels", kernels.grow)

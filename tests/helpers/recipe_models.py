@@ -1,6 +1,9 @@
 """Shared by the tests of the recipe: a small model, and Ctrl-C in one of its rounds."""
 
+from dataclasses import replace
+
 from costboost import CostBoostClassifier
+from costboost.estimators.adaboost import choices
 
 
 def auto(n_estimators=40, **options):
@@ -18,3 +21,12 @@ def interrupt_loop(monkeypatch, loop, number):
             yield done
 
     monkeypatch.setattr(loop, "rounds", interrupted)
+
+
+def without_additive(monkeypatch):
+    """Leave the additive model out, as from some tens of thousands of rows on."""
+    change_recipe(monkeypatch, additive=choices.always(0.0))
+
+
+def change_recipe(monkeypatch, **numbers):
+    monkeypatch.setattr(choices, "NEWEST", replace(choices.NEWEST, **numbers))

@@ -59,6 +59,21 @@ def frame(n_rows=160):
     return X, y
 
 
+@cache
+def many_levels(n_classes=2, n_rows=800):
+    """Text and numbers of more levels than are told apart, both of which matter."""
+    rng = np.random.default_rng(11)
+    shop, code, x = (
+        rng.integers(60, size=n_rows),
+        rng.integers(50, size=n_rows),
+        rng.normal(size=n_rows),
+    )
+    score = 2 * rng.normal(size=60)[shop] + 2 * rng.normal(size=50)[code] + x
+    X = pd.DataFrame({"shop": [f"shop {s}" for s in shop], "code": code * 1.5, "x": x})
+    X.loc[:9, "shop"], X.loc[5:20, "code"] = None, np.nan
+    return X, np.digitize(score + rng.normal(size=n_rows), np.arange(n_classes - 1.0))
+
+
 def quiet_fit(model, X, y, **params):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # methods that end early, or classes of few rows
@@ -88,6 +103,11 @@ def makers():
     yield "auto", on(boost(n_estimators=20, random_state=0, cv=3), X, y, costs=prices)
     yield "auto of 3", on(boost(n_estimators=20, random_state=0, cv=3), X3, y3, costs=C)
     yield "auto of a frame", on(boost(n_estimators=20, random_state=1), F, labels, costs=amounts)
+    by_target = {"categorical_features": ["shop", "code"], "target_encoding": True, **SMALL}
+    for k in (2, 3):
+        M, m = many_levels(k)
+        yield f"many levels of {k}", on(boost("adamec", **by_target), M, m)
+    yield "many levels and stumps", on(boost("adaboost", max_depth=1, **by_target), *many_levels())
     yield "stumps", on(boost("adaboost", max_depth=1, **SMALL), F, labels)
     yield "nothing learnt", on(boost("adaboost", **SMALL), np.ones((20, 2)), [0, 1] * 10)
     for name in filter(None, CALIBRATORS):

@@ -8,6 +8,7 @@ import pytest
 from costboost import Costs, GradientBoostClassifier
 from costboost.datasets import make_card_stream
 from costboost.monitoring import Monitor, watch_page
+from costboost.monitoring.betting import Ratio
 
 DAYS = range(12, 32)
 
@@ -83,7 +84,7 @@ def test_the_order_of_rows_and_labels_that_never_come(model, stream):
 def test_a_state_goes_on_where_it_was(monitor, model, stream, tmp_path):
     whole = Monitor(model, reference=5, drift_rows=100)
     file = tmp_path / "state.json"
-    for day in DAYS:
+    for day in DAYS[:10]:
         feed(whole, stream, day)
         feed(monitor, stream, day)
         monitor.save(file)
@@ -216,3 +217,35 @@ def test_wrong_states_are_refused(monitor, model, stream, tmp_path):
     file.write_text("[]")
     with pytest.raises(ValueError, match="is no state of a monitor: name the file"):
         Monitor.load(file, model)
+
+
+def reference(seen, expected, variance):
+    made = Ratio()
+    for parts in zip(seen, expected, variance, strict=True):
+        made.add(*(np.array([part], dtype=float) for part in parts))
+    return made
+
+
+def test_dependent_rows_are_counted_by_the_variance_of_periods():
+    rng = np.random.RandomState(0)
+    seen, expected, variance = rng.poisson(30, 12), rng.uniform(20, 40, 12), np.full(12, 9.0)
+    ratio = reference(seen, expected, variance)
+    off = seen - seen.sum() / expected.sum() * expected
+    # By hand, pair by pair: periods further apart count less, and not at all from a week on.
+    pairs = [max(0, 1 - abs(i - j) / 7) * off[i] * off[j] for i in range(12) for j in range(12)]
+    larger = max(float(off @ off), sum(pairs))
+    assert ratio.dependent == pytest.approx(max(1.0, larger / variance.sum() * 12 / 11))
+    assert reference([3], [2], [1]).dependent == 1.0
+    assert reference([0, 0], [0, 0], [0, 0]).dependent == 1.0
+
+
+@pytest.mark.parametrize(("size", "days"), [(1, 1), (4, 1), (1, 4)])
+def test_as_many_rows_depend_on_each_other_as_belong_together(size, days):
+    """Frauds come in clusters of `size` on a day, for some days one after the other."""
+    rng = np.random.RandomState(1)
+    found = []
+    for _ in range(200):
+        begun = size * rng.poisson(20 / size / days, 60 + days)
+        seen = sum(begun[k : k + 60] for k in range(days))
+        found.append(reference(seen, np.full(60, 20.0), np.full(60, 20.0)).dependent)
+    assert np.mean(found) == pytest.approx(size * days, rel=0.35)

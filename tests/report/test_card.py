@@ -5,7 +5,7 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import costboost
-from costboost import Costs, GradientBoostClassifier, make_report
+from costboost import CostBoostClassifier, Costs, GradientBoostClassifier, make_report
 from costboost.report import card
 from costboost.report.words import Words
 from report_cases import FRAUD, fraud_model, fraud_rows, two_class_rows
@@ -81,3 +81,12 @@ def test_the_card_is_escaped_and_only_digests_are_code():
     assert "<h3>&lt;A&gt;</h3><dl><dt>b&lt;</dt><dd>c&amp;d</dd></dl>" in html
     assert "<dd><code>0f</code></dd>" in html
     assert html.count("<code>") == 1
+
+
+def test_the_card_says_what_the_recipe_became():
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    model = CostBoostClassifier(n_estimators=10, random_state=0).fit(X, (X[:, 0] > 0).astype(int))
+    facts = card.make_card(model, two_class_rows([0.5], [1]), 1, WORDS, None)["The model"]
+    assert facts["Recipe"] == "auto-1"
+    assert facts["Rounds"].startswith(f"{model.n_iter_} of at most 10; training ended")
+    assert facts["Calibration"].startswith("bias-corrected (beta ")

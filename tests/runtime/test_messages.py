@@ -21,7 +21,7 @@ from costboost.runtime.messages import (
     total,
     totals,
 )
-from costboost.shards.local import begin_tree, divide_node
+from costboost.shards.rows import begin_tree, divide_node
 
 TABLES = [np.array([[1, -5], [0, 7]]), np.array([[2, 3], [-4, 2]]), np.array([[9, 9], [1, 1]])]
 
@@ -137,7 +137,7 @@ def test_pickles_name_messages_and_their_modules_are_imported():
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
-    assert found.stdout.strip() == "<message costboost.shards.local.begin_tree>"
+    assert found.stdout.strip() == "<message costboost.shards.rows.Shard.begin_tree>"
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_pickles_name_messages_and_their_modules_are_imported():
     [
         ("os", "system"),
         ("builtins", "eval"),
-        ("costboost.shards.local", "Shards"),  # in the package, but no message
-        ("costboost.shards.local", "begin_tree.function"),
+        ("costboost.shards.rows", "Shard"),  # in the package, but no message
+        ("costboost.shards.rows", "begin_tree.function"),
         ("costboost.runtime.messages", "import_module"),
         ("costboost.no_such_module", "fly"),
         ("antigravity_of_nobody", "fly"),

@@ -48,9 +48,9 @@ def test_rows_are_divided_and_settled_the_same_by_copies(codes: np.ndarray) -> N
     shard = Shard(codes, np.arange(N_ROWS, dtype=np.uint32), starts)
     found = []
     for _ in range(3):
-        shard.begin(None)
+        shard.begin_tree(None)
         sizes = shard.divide(ROOT, 1, 7, goes[0])
-        counts = shard.settle(shape).tolist()
+        counts = shard.assign_leaves(shape).tolist()
         found.append((sizes, counts, shard.order.tobytes(), shard.leaves.tobytes()))
     left = codes[:, 7] < 90
     assert found[0] == found[1] == found[2]

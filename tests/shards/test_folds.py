@@ -5,16 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import StratifiedKFold
 
-from costboost import (
-    CostBoostClassifier,
-    Costs,
-    GradientBoostClassifier,
-    PNormBoostClassifier,
-)
+from costboost import CostBoostClassifier, Costs, GradientBoostClassifier, PNormBoostClassifier
 from costboost.boosting.adaboost.rules import RULES
 from costboost.fitting import tables
-from costboost.shards.layout import FoldLayout, Folds, plan_folds
-from costboost.shards.local import Shards
+from costboost.shards.layout import FoldLayout, Folds, Shards, plan_folds
 
 
 def folds_of(n, n_folds, seed=0):

@@ -21,9 +21,9 @@ from costboost import (
 )
 from costboost.binning.binner import fit_binner
 from costboost.binning.partitioned import fit_partitioned_binner
-from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.rules import RULES, BoundRule
 from costboost.boosting.adaboost.sums import View, largest_priced_weight, sum_balance
 from costboost.boosting.adaboost.updates import (
     bind_rule,
@@ -39,8 +39,7 @@ from costboost.fitting import train as trainers
 from costboost.fitting.spread import PartsTable
 from costboost.runtime.messages import Message
 from costboost.shards import grid, layout
-from costboost.shards.layout import RowData
-from costboost.shards.local import Shards
+from costboost.shards.layout import RowData, Shards
 from gradient_shards import cut_rows
 from processes import ProcessParts, ProcessShards, Source, Workers, name_of
 from rebuilding import RebuiltShards
@@ -98,6 +97,8 @@ CASES |= {
     "actions": boosted("adamec", given={"costs": ACTIONS}, min_weight_leaf=0.01),
     "dear right answers": boosted("csb2", given={"costs": {"fp": 1, "fn": 2, "tp": 3}}),
 }
+columns = {"feature_costs": {0: 0.05, "g": {"columns": [2, 3], "cost": 0.1}, 5: np.inf}}
+CASES["columns with prices"] = boosted("adamec", given=BY_ROW, **columns)
 recipe = {"n_estimators": 30, "calibration": "auto", "max_depth": 3, "cv": 2}
 CASES["auto"] = boosted("auto", given=BY_ROW, **recipe)
 CASES["auto, three classes"] = boosted("auto", IRIS, **recipe)
@@ -386,7 +387,7 @@ def follow_in_parts(workers):
 # By name: why no process but that of the loop is ever asked.
 HERE_ONLY = {
     "largest_vote_size": "of the votes of an outside classifier, which needs all rows at once",
-    "grow_tree": "to a single shard, in this process (`tests/trees/test_at_once.py`)",
+    "grow_tree": "to a single shard, in this process (`tests/trees/test_grower_at_once.py`)",
 }
 
 

@@ -9,8 +9,7 @@ from numpy.testing import assert_array_equal
 from costboost.boosting.gradient.rows import GradientRows, LossRows
 from costboost.shards.grid import ClassWeights, GradientPairs, PackedPairs, RowCounts, Vectors
 from costboost.shards.layout import plan_layout
-from costboost.shards.rows import Pieces, Shard
-from costboost.shards.sampling import RowSample
+from costboost.shards.rows import Pieces, RowSample, Shard
 
 N, D = 90, 4
 RNG = np.random.default_rng(0)
@@ -53,7 +52,7 @@ def added_up(values, among, codes=CODES):
 
 def nodes(shard, sample=None):
     """Yield the root and two children, and their rows as masks."""
-    shard.begin(sample)
+    shard.begin_tree(sample)
     kept = np.ones(N, dtype=bool) if sample is None else sample.keeps(np.arange(N))
     yield 0, kept
     shard.divide(0, 1, 2, GOES)
@@ -146,7 +145,7 @@ def test_packed_histograms_are_pair_histograms(whole):
         shard = shards.shards[0]
         packed = g * 2**PackedPairs.SHIFT + h
         shard.state = GradientRows(LossRows(g), pairs=np.stack([g, h], axis=1), packed=packed)
-        shard.begin(None if whole else RowSample(0.7, seed=0, number=0))
+        shard.begin_tree(None if whole else RowSample(0.7, seed=0, number=0))
         np.testing.assert_array_equal(
             PackedPairs().histogram(shard, 0), GradientPairs().histogram(shard, 0)
         )

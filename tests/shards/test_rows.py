@@ -6,8 +6,7 @@ from numpy.testing import assert_array_equal
 
 from costboost.shards import rows as module
 from costboost.shards.grid import GradientPairs, RowCounts
-from costboost.shards.rows import Pieces, Shard, TreeShape
-from costboost.shards.sampling import RowSample
+from costboost.shards.rows import Pieces, RowSample, Shard, TreeShape
 
 N, D = 80, 3
 RNG = np.random.default_rng(0)
@@ -74,7 +73,7 @@ def rows_of(shard, node):
 def test_rows_are_divided_and_keep_their_order(pieces, sample):
     shard = make(pieces=pieces)
     kept = np.ones(N, dtype=bool) if sample is None else sample.keeps(ROWS)
-    assert shard.begin(sample) == kept.sum()
+    assert shard.begin_tree(sample) == kept.sum()
     assert_array_equal(rows_of(shard, 0), np.flatnonzero(kept))
     left = (CODES[:, 1] < 5) | (CODES[:, 1] == 255)
     sizes = shard.divide(0, 1, 1, SHAPE.goes_left[0])
@@ -89,36 +88,36 @@ def test_rows_are_divided_and_keep_their_order(pieces, sample):
 @pytest.mark.parametrize("limit", [1, 5, 9, 10])
 def test_sums_of_both_children_come_from_the_smaller(pieces, sample, limit):
     shard, mode = make(pieces=pieces), GradientPairs()
-    shard.begin(sample)
-    parent = shard.histogram(0, mode).copy()
-    sizes = shard.divide(0, 1, 1, cut(limit))
-    found = shard.left_histogram(0, 1, sizes, mode)
+    shard.begin_tree(sample)
+    parent = shard.sum_histogram(0, mode).copy()
+    n_left, found = shard.divide_node(0, 1, 1, cut(limit), (mode,))
+    assert n_left == shard.size(1)
     assert_array_equal(found, mode.histogram(shard, 1))
-    assert_array_equal(shard.histogram(1, mode), mode.histogram(shard, 1))
+    assert_array_equal(shard.sum_histogram(1, mode), mode.histogram(shard, 1))
     for _ in range(2):
-        assert_array_equal(shard.histogram(2, mode), mode.histogram(shard, 2))
-    assert_array_equal(shard.histogram(1, mode) + shard.histogram(2, mode), parent)
+        assert_array_equal(shard.sum_histogram(2, mode), mode.histogram(shard, 2))
+    assert_array_equal(shard.sum_histogram(1, mode) + shard.sum_histogram(2, mode), parent)
 
 
 def test_sums_of_another_tree_are_not_those_of_the_last():
     shard, mode = make(), GradientPairs()
-    shard.begin(None)
-    before = shard.histogram(0, mode).copy()
+    shard.begin_tree(None)
+    before = shard.sum_histogram(0, mode).copy()
     shard.state.pairs = 2 * PAIRS
-    shard.begin(None)
-    assert_array_equal(shard.histogram(0, mode), 2 * before)
+    shard.begin_tree(None)
+    assert_array_equal(shard.sum_histogram(0, mode), 2 * before)
     some = np.array([2, 0])
-    assert_array_equal(shard.histogram(0, mode, some), 2 * before[some])
+    assert_array_equal(shard.sum_histogram(0, mode, some), 2 * before[some])
 
 
 def test_the_whole_roots_counts_are_not_those_of_a_sample():
     shard = make()
     for sample in (None, SAMPLE, None):
-        shard.begin(sample)
+        shard.begin_tree(sample)
         kept = CODES if sample is None else CODES[sample.keeps(ROWS)]
         expected = [np.bincount(column, minlength=256) for column in kept.T]
-        assert_array_equal(shard.counts(0), expected)
-        assert_array_equal(shard.histogram(0, RowCounts()), expected)
+        assert_array_equal(shard.count_codes(0), expected)
+        assert_array_equal(shard.sum_histogram(0, RowCounts()), expected)
 
 
 @PIECES
@@ -127,19 +126,19 @@ def test_the_whole_roots_counts_are_not_those_of_a_sample():
 def test_every_row_reaches_its_leaf(pieces, sample, divided):
     """Whether the tree's nodes were divided while it grew, or not."""
     shard = make(pieces=pieces)
-    shard.begin(sample)
+    shard.begin_tree(sample)
     for node in [0, 1, 4][:divided]:
         shard.divide(node, SHAPE.left[node], SHAPE.features[node], SHAPE.goes_left[node])
-    counts = shard.settle(SHAPE)
+    counts = shard.assign_leaves(SHAPE)
     assert_array_equal(shard.leaves, walk())
     assert_array_equal(counts, np.bincount(walk(), minlength=4))
 
 
 def test_a_tree_of_one_leaf_holds_all_rows():
     shard = make()
-    shard.begin(SAMPLE)
+    shard.begin_tree(SAMPLE)
     shape = TreeShape((-1,), (-1,), (None,), (0,))
-    assert shard.settle(shape).tolist() == [N]
+    assert shard.assign_leaves(shape).tolist() == [N]
     assert not shard.leaves.any()
 
 
@@ -161,15 +160,15 @@ def test_rows_of_a_part_are_numbered_from_its_first(monkeypatch):
     assert_array_equal(shard.marked(SAMPLE), expected)
     other = RowSample(0.6, seed=1, number=3)
     assert_array_equal(shard.marked(other), other.keeps(ROWS + 1000))
-    assert shard.begin(SAMPLE) == expected.sum()
+    assert shard.begin_tree(SAMPLE) == expected.sum()
 
 
 def test_sample_weights_are_added_up_by_leaf():
     state = State()
     state.sample_weights = np.arange(N) % 9 * 0.25
     shard = make(state=state)
-    shard.begin(None)
-    shard.settle(SHAPE)
+    shard.begin_tree(None)
+    shard.assign_leaves(SHAPE)
     expected = np.bincount(walk(), state.sample_weights, minlength=5)
     assert_array_equal(shard.weigh_leaves(5, 4.0), 4 * expected)
     assert shard.heaviest == state.sample_weights.max()
@@ -179,9 +178,9 @@ def test_sample_weights_are_added_up_by_leaf():
 def test_a_shard_without_rows():
     empty = Shard(CODES[:0], ROWS[:0], np.array([0, 0]), State())
     empty.state.sample_weights = np.zeros(0)
-    assert empty.begin(SAMPLE) == 0
-    assert empty.begin(None) == 0
+    assert empty.begin_tree(SAMPLE) == 0
+    assert empty.begin_tree(None) == 0
     assert empty.divide(0, 1, 1, cut(3)) == (0, 0)
-    assert not empty.counts(0).any()
-    assert empty.settle(SHAPE).tolist() == [0, 0, 0, 0]
+    assert not empty.count_codes(0).any()
+    assert empty.assign_leaves(SHAPE).tolist() == [0, 0, 0, 0]
     assert empty.heaviest == 0.0

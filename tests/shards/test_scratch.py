@@ -12,8 +12,9 @@ from costboost.boosting.gradient.learner import GradientTree, VectorTree
 from costboost.boosting.gradient.loop import GradientBoosting, GradientSetting
 from costboost.boosting.gradient.losses import CostExponentialLoss, LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import GradientRows, LossRows
+from costboost.runtime.machine import Scratch, ThreadScratch
 from costboost.shards.layout import plan_layout
-from costboost.shards.rows import Scratch, Shard, ThreadScratch
+from costboost.shards.rows import Shard
 from costboost.trees.tree import Limits
 
 rng = np.random.default_rng(0)
@@ -61,7 +62,7 @@ def test_arrays_are_as_large_as_the_largest_who_shares():
 def test_nothing_is_made_before_it_is_needed():
     scratch = Scratch()
     shard = Shard(CODES, np.arange(400, dtype=np.uint32), np.array([0, 400]), scratch=scratch)
-    shard.begin(None)
+    shard.begin_tree(None)
     assert not scratch._arrays
     shard.divide(0, 1, 0, (np.arange(256) < 99).astype(np.uint8))
     assert sorted(scratch._arrays) == ["order"]

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 
 from costboost.shards.grid import PackedPairs
 from costboost.shards.rows import Shard
-from interpreted import (
-    WAYS,
-    tree_kernels_by,
-)
+from interpreted import WAYS, tree_kernels_by
 from naive import trees as naive
 from tree_searches import few
 
@@ -113,7 +110,7 @@ def test_full_blocks_of_packed_pairs_do_not_carry(sign):
     shard = Shard(np.full((n, 1), 7, dtype=np.uint8), np.arange(n), np.array([0, n]))
     packed = np.full(n, gradient * 2**PackedPairs.SHIFT + hessian)
     shard.state = SimpleNamespace(packed=packed, part=None)
-    shard.begin(None)
+    shard.begin_tree(None)
     hist = PackedPairs().histogram(shard, 0)
     assert hist[0, 7].tolist() == [n * gradient, n * hessian]
     assert np.count_nonzero(hist) == 2

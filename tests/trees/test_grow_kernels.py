@@ -1,6 +1,7 @@
 """Whole trees in one call, compiled and interpreted, against the naive twin.
 
-`test_grower.py` and `test_at_once.py` hold the installed ones against trees grown by messages.
+`test_grower.py` and `test_grower_at_once.py` hold the installed ones against trees grown by
+messages.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from grown_trees import (
     Drawn,
     Kept,

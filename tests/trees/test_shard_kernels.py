@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from costboost.shards.grid import GradientPairs
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.shards.rows import Pieces, Shard
-from costboost.trees.at_once import Size
-from costboost.trees.grower import Grower
+from costboost.trees.grower import Grower, Size
 from costboost.trees.tree import Limits, SplitFinder
 from interpreted import tree_kernels
 from naive import trees as naive

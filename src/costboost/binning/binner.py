@@ -1,12 +1,12 @@
 """Binning: a table becomes one byte per cell; `codes` draws what the bytes mean.
 
-`fit_binner` reads a table (`table_reading`), puts its weights on a grid (`feature_tables`) and cuts
-its columns (`cutting`); the `Binner` that results encodes tables with those columns (`encoding`).
+`fit_binner` reads a table and puts its weights on a grid (`table_reading`), and cuts its columns
+(`column_bins`); the `Binner` that results encodes tables with those columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -16,15 +16,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING, Key
-from costboost.binning.cutting import ColumnBins, LeftOut, cut_table
-from costboost.binning.encoding import Encoder, check_kinds, encode_table, make_encoder, make_target
-from costboost.binning.feature_tables import FeatureTable, weigh_rows
+from costboost.binning.column_bins import (
+    ColumnBins,
+    Encoder,
+    LeftOut,
+    check_kinds,
+    cut_table,
+    encode_table,
+    make_encoder,
+    make_target,
+)
 from costboost.binning.table_reading import (
-    categorical_mask,
+    FeatureTable,
     check_features,
     check_not_empty,
+    grid_of,
     read_table,
+    weigh_rows,
 )
+from costboost.binning.target_codes import (
+    MANY_LEVELS,
+    TargetRows,
+    code_levels,
+    codes_of_rows,
+    rows_in_unit,
+    sum_levels,
+)
+from costboost.inputs.arrays import read_weights
 from costboost.inputs.checks import warn_once_a_fit
 from costboost.runtime.machine import warn_if_interpreted
 from costboost.typing import Codes, Floats, Int64
@@ -35,6 +53,7 @@ __all__ = [
     "Binner",
     "check_max_bins",
     "fit_binner",
+    "fit_target_binner",
     "make_binner",
     "restore_fields",
 ]
@@ -46,13 +65,18 @@ _MOST = 255  # codes of values; the last byte is the missing value
 
 
 def check_binner(
-    max_bins: Any, edges: Any, categories: Any, has_missing: Any, feature_names: Any = None
+    max_bins: Any,
+    edges: Any,
+    categories: Any,
+    has_missing: Any,
+    feature_names: Any = None,
+    level_codes: Any = None,
 ) -> None:
     """Raise unless the parts of a binner fit each other.
 
     Parameters
     ----------
-    max_bins, edges, categories, has_missing, feature_names
+    max_bins, edges, categories, has_missing, feature_names, level_codes
         As the attributes of `binner.Binner`.
 
     Raises
@@ -78,9 +102,12 @@ def check_binner(
     if len(edges) != len(categories):
         raise _no_binner(f"{len(edges)} columns of edges, {len(categories)} of categories")
     _check_flags(has_missing, feature_names, len(edges))
+    coded = _checked_level_codes(level_codes, len(edges))
     for j, (cuts, kept) in enumerate(zip(edges, categories, strict=True)):
         _check_edges(j, cuts, int(max_bins))
-        if kept is not None:
+        if coded[j] is not None:
+            _check_coded(j, cuts, kept, coded[j], int(max_bins))
+        elif kept is not None:
             _check_categories(j, cuts, kept, int(max_bins))
 
 
@@ -108,15 +135,38 @@ def _check_edges(j: int, cuts: Any, max_bins: int) -> None:
         raise _no_binner(f"the edges of column {j} do not rise")
 
 
+def _checked_level_codes(level_codes: Any, n_features: int) -> Sequence[Any]:
+    if level_codes is None:
+        return (None,) * n_features
+    if not isinstance(level_codes, tuple) or len(level_codes) != n_features:
+        raise _no_binner(f"level_codes must hold one entry for each of the {n_features} columns")
+    return level_codes
+
+
+def _check_coded(j: int, cuts: Any, kept: Any, codes: Any, max_bins: int) -> None:
+    _check_order(j, kept)
+    if not isinstance(codes, np.ndarray) or codes.dtype != np.uint8:
+        raise _no_binner(f"the codes of the levels of column {j} are no bytes")
+    if codes.shape != (len(kept) + 1,):
+        raise _no_binner(f"column {j} has {len(kept)} levels, but codes {codes.shape}")
+    most = len(cuts) if len(cuts) else max_bins - 1
+    if codes.max() > most:
+        raise _no_binner(f"a level of column {j} has the code {codes.max()}, more than {most}")
+
+
 def _check_categories(j: int, cuts: Any, kept: Any, max_bins: int) -> None:
-    """Categories are numbers and then strings, each in their order: codes are their places."""
-    if not isinstance(kept, tuple) or not all(isinstance(key, str | float) for key in kept):
-        raise _no_binner(f"the categories of column {j} are no tuple of strings and floats")
+    _check_order(j, kept)
     if len(cuts) or len(kept) > max_bins:
         raise _no_binner(
             f"column {j} has {len(kept)} categories and {len(cuts)} edges, but max_bins is "
             f"{max_bins}"
         )
+
+
+def _check_order(j: int, kept: Any) -> None:
+    """Categories are numbers and then strings, each in their order: codes are their places."""
+    if not isinstance(kept, tuple) or not all(isinstance(key, str | float) for key in kept):
+        raise _no_binner(f"the categories of column {j} are no tuple of strings and floats")
     ranks = [(isinstance(key, str), key) for key in kept]
     if any(key != key for key in kept) or not all(a < b for a, b in pairwise(ranks)):
         raise _no_binner(f"the categories of column {j} are not in their order")
@@ -143,6 +193,11 @@ class Binner:
         Whether the missing code occurs in the training rows.
     feature_names : tuple of str or None
         The names of the columns, if they had any.
+    level_codes : tuple, one entry per feature, or None
+        None for columns whose categories are told apart. Of a column that is coded by its target
+        (`target_codes`) the code of each of its categories, of which there may be any number, and
+        of categories not seen in training: uint8, (L + 1,). Codes that have an order have edges,
+        of the share of the second class. None if there is no such column.
 
     Attributes
     ----------
@@ -150,6 +205,7 @@ class Binner:
     n_bins : int64 array of shape (n_features,)
         The number of codes of values: at least 1 for numeric columns.
     is_categorical : bool array of shape (n_features,)
+        Whether codes have no order.
 
     Examples
     --------
@@ -166,17 +222,26 @@ class Binner:
     categories: tuple[tuple[Key, ...] | None, ...]
     has_missing: NDArray[np.bool_]
     feature_names: tuple[str, ...] | None = None
+    level_codes: tuple[Codes | None, ...] | None = None
 
     def __post_init__(self) -> None:
         check_binner(**self.__getstate__())
         edges = tuple(_frozen(part, np.float64) for part in self.edges)
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "has_missing", _frozen(self.has_missing, np.bool_))
+        if self.level_codes is not None:
+            coded = [None if part is None else _frozen(part, np.uint8) for part in self.level_codes]
+            object.__setattr__(self, "level_codes", tuple(coded))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.level_codes is None:
+            del state["level_codes"]  # as before there were any
+        return state
 
     def __setstate__(self, state: Any) -> None:
+        if isinstance(state, dict):
+            state = {"level_codes": None} | state
         # As the constructor does: whoever restores a binner, its parts are checked and frozen.
         restore_fields(self, state)
         self.__post_init__()
@@ -190,6 +255,7 @@ class Binner:
             and self.feature_names == other.feature_names
             and np.array_equal(self.has_missing, other.has_missing)
             and all(map(np.array_equal, self.edges, other.edges))
+            and _same_codes(self.level_codes, other.level_codes)
         )
 
     def __repr__(self) -> str:
@@ -205,15 +271,47 @@ class Binner:
 
     @cached_property
     def is_categorical(self) -> NDArray[np.bool_]:
-        """Which columns hold categories."""
-        return _frozen([kept is not None for kept in self.categories], np.bool_)
+        """Which columns hold categories whose codes have no order."""
+        return _frozen(
+            [
+                kept is not None and (codes is None or (not len(cuts) and bool(codes.any())))
+                for cuts, kept, codes in self._columns
+            ],
+            np.bool_,
+        )
+
+    def codes_of_levels(self, j: int) -> Codes | None:
+        """Return the codes of the categories of column j and of others, if its target says them."""
+        return None if self.level_codes is None else self.level_codes[j]
+
+    def levels_of(self, j: int, code: int) -> tuple[Key, ...]:
+        """Return the categories of column j that have a code; none of a column of numbers."""
+        kept, codes = self.categories[j] or (), self.codes_of_levels(j)
+        if codes is None:
+            return kept[code : code + 1]
+        return tuple(kept[i] for i in np.flatnonzero(codes[:-1] == code))
+
+    def levels_going(self, j: int, goes: Any) -> tuple[Key, ...]:
+        """Return the categories of column j whose codes go some way, bool (256,)."""
+        kept, codes = self.categories[j] or (), self.codes_of_levels(j)
+        way = goes[: len(kept)] if codes is None else goes[codes[:-1]]
+        return tuple(key for key, goes_there in zip(kept, way, strict=True) if goes_there)
+
+    @property
+    def _columns(self) -> Iterable[tuple[Floats, tuple[Key, ...] | None, Codes | None]]:
+        codes = self.level_codes or (None,) * self.n_features
+        return zip(self.edges, self.categories, codes, strict=True)
 
     @cached_property
     def n_bins(self) -> Int64:
         """The number of codes of values, per column."""
         counts = [
-            len(cuts) + 1 if kept is None else len(kept)
-            for cuts, kept in zip(self.edges, self.categories, strict=True)
+            len(cuts) + 1
+            if kept is None or len(cuts)
+            else len(kept)
+            if codes is None
+            else int(codes.max()) + 1
+            for cuts, kept, codes in self._columns
         ]
         return _frozen(counts, np.int64)
 
@@ -264,7 +362,7 @@ class Binner:
     @cached_property
     def _encoder(self) -> Encoder:
         warn_if_interpreted()  # here, since every prediction asks for it and makes it once
-        return make_encoder(self.edges, self.categories)
+        return make_encoder(self.edges, self.categories, self.level_codes)
 
 
 def fit_binner(
@@ -319,13 +417,60 @@ def fit_binner(
     >>> binner.encode([["oak"], ["elm"]]).ravel().tolist()
     [1, 255]
     """
+    return fit_target_binner(
+        X,
+        sample_weight,
+        None,
+        max_bins=max_bins,
+        categorical_features=categorical_features,
+        n_threads=n_threads,
+    )[0]
+
+
+def fit_target_binner(
+    X: Any,
+    sample_weight: Any,
+    target: Callable[[], TargetRows] | None,
+    *,
+    max_bins: int = 255,
+    categorical_features: Any = "from_dtype",
+    n_threads: int = 1,
+) -> tuple[Binner, dict[int, Codes]]:
+    """Learn how to bin the columns of a table; those of many levels by their target.
+
+    Parameters
+    ----------
+    X, sample_weight, max_bins, categorical_features, n_threads
+        As in `fit_binner`.
+    target : callable or None
+        Returns labels and buckets of the rows; called if there is a column of many levels. None:
+        no column is coded by its target.
+
+    Returns
+    -------
+    binner : Binner
+    own : dict of int to uint8 array of shape (n_samples,)
+        Of the columns that are coded by their target, the codes of the training rows: these know
+        nothing of their own labels, while `binner` knows those of all rows.
+    """
     table = read_table(X)
     check_not_empty(table)
     max_bins = check_max_bins(max_bins)
     weights = weigh_rows(sample_weight, table.n_rows)
     is_categorical = categorical_mask(categorical_features, table)
     bins = cut_table(table, weights, is_categorical, max_bins, n_threads)
-    return make_binner(table, bins, max_bins, weighted=sample_weight is not None)
+    own: dict[int, Codes] = {}
+    many = [j for j, part in enumerate(bins) if part.n_levels > MANY_LEVELS]
+    if target is not None and many:
+        rows = target()
+        grid = None if sample_weight is None else grid_of(read_weights(sample_weight, table.n_rows))
+        n_rows = table.n_rows if weights.rows is None else len(weights.rows)
+        unit = rows_in_unit(grid, weights.total, n_rows)
+        for j in many:
+            found = code_levels(sum_levels(table, j, weights, rows), unit, max_bins)
+            bins[j] = found.bins
+            own[j] = codes_of_rows(table, j, found.bins.categories or (), found.own, rows.buckets)
+    return make_binner(table, bins, max_bins, weighted=sample_weight is not None), own
 
 
 def make_binner(
@@ -352,6 +497,11 @@ def make_binner(
         categories=tuple(part.categories for part in bins),
         has_missing=np.array([part.has_missing for part in bins]),
         feature_names=table.names,
+        level_codes=(
+            tuple(part.level_codes for part in bins)
+            if any(part.level_codes is not None for part in bins)
+            else None
+        ),
     )
 
 
@@ -364,8 +514,8 @@ def _warn_left_out(column: str, n_kept: int, left: LeftOut, of: str) -> None:
         f"{column} has {n_kept + left.n_keys:,} categories, more than max_bins={n_kept} can tell "
         f"apart: the {left.n_keys:,} with the least weight ({named}), {100 * left.share:.2g} % of "
         f"the {of}, share the code of missing values. To tell them apart, {wider}group categories "
-        "before fitting, or give numbers in their place: their frequency, or a mean of the target "
-        "over other rows (sklearn.preprocessing.TargetEncoder).",
+        "before fitting, or set target_encoding=True: they are then told apart by the labels of "
+        "other rows.",
     )
 
 
@@ -388,7 +538,72 @@ def restore_fields(instance: Any, state: Any) -> None:
         object.__setattr__(instance, name, state[name])
 
 
+def _same_codes(one: Any, other: Any) -> bool:
+    """Whether the codes of levels are the same; None are none in any column."""
+    if one is None or other is None:
+        return one is other
+    pairs = zip(one, other, strict=True)
+    return all(a is b is None or np.array_equal(a, b) for a, b in pairs)
+
+
 def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     array = np.array(values, dtype=dtype)
     array.flags.writeable = False
     return array
+
+
+# Which columns hold categories.
+
+
+def categorical_mask(given: Any, table: FeatureTable) -> NDArray[np.bool_]:
+    """Read `categorical_features` of `fit_binner` as one boolean per column."""
+    d = table.n_columns
+    if isinstance(given, str):
+        if given != "from_dtype":
+            raise ValueError(
+                f'categorical_features={given!r} is not known: give "from_dtype", None, or a list '
+                "of names, indices or booleans."
+            )
+        return np.array([table.is_categorical(j) for j in range(d)], dtype=np.bool_)
+    wanted = np.asarray([] if given is None else given)
+    if wanted.ndim == 1 and wanted.dtype.kind == "b":
+        if len(wanted) not in (0, d):
+            raise ValueError(
+                f"categorical_features has {len(wanted)} booleans, but X has {d} columns."
+            )
+        return wanted if len(wanted) else np.zeros(d, dtype=np.bool_)
+    mask = np.zeros(d, dtype=np.bool_)
+    mask[_column_indices(wanted, table)] = True
+    return mask
+
+
+def _column_indices(wanted: NDArray[Any], table: FeatureTable) -> list[int]:
+    if wanted.size == 0:
+        return []
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iuUOT":
+        raise ValueError(
+            "categorical_features must be one list of booleans, indices or names, got an array "
+            f"of shape {wanted.shape} and dtype {wanted.dtype}."
+        )
+    return [_column_index(item, table) for item in wanted.tolist()]
+
+
+def _column_index(item: Any, table: FeatureTable) -> int:
+    if isinstance(item, str):
+        if table.names is None:
+            raise ValueError(
+                f"categorical_features names {item!r}, but the columns of X have no names: "
+                "give indices, or a DataFrame."
+            )
+        if item not in table.names:
+            raise ValueError(
+                f"categorical_features names {item!r}, which is no column of X: "
+                f"its columns are {list(table.names)}."
+            )
+        return table.names.index(item)
+    if not isinstance(item, int) or not 0 <= item < table.n_columns:
+        raise ValueError(
+            f"categorical_features holds {item!r}: indices must lie between 0 and "
+            f"{table.n_columns - 1}."
+        )
+    return item

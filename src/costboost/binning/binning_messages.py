@@ -8,6 +8,7 @@ merging, whatever their order and number:
     rank_probes         the weight of the rows below each probe, and of those up to it
     values_between      the distinct values between neighbouring probes, with their weights
     count_keys          the weights of categories
+    sum_part_levels     the weights of categories by class and bucket, see `target_codes`
 
 A part sorts a column when it first needs it; `keep` says whether to cache it until
 `forget_columns`. The cache changes no answer, so none of this changes the state of a part.
@@ -23,9 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import Key
-from costboost.binning.cutting import distinct_values, key_totals, number_totals, sorted_with_sums
-from costboost.binning.feature_tables import FeatureTable, Grid, RowWeights, grid_of
-from costboost.binning.table_reading import read_table
+from costboost.binning.column_bins import (
+    distinct_values,
+    key_totals,
+    number_totals,
+    sorted_with_sums,
+)
+from costboost.binning.table_reading import FeatureTable, Grid, RowWeights, grid_of, read_table
+from costboost.binning.target_codes import LevelSums, TargetRows, merge_sums, sum_levels
 from costboost.inputs.arrays import read_weights
 from costboost.runtime.messages import message, totals
 from costboost.typing import Floats, Int64
@@ -44,6 +50,7 @@ __all__ = [
     "kinds_held",
     "rank_probes",
     "sort_columns",
+    "sum_part_levels",
     "values_between",
     "weights_of",
 ]
@@ -72,6 +79,10 @@ class PartRows(Protocol):
     @property
     def raw(self) -> RawTable:
         """The rows."""
+
+    @property
+    def data(self) -> Any:
+        """The `RowData` of the rows, whose `y` are class numbers once these are known."""
 
 
 # What the table is.
@@ -428,6 +439,16 @@ def count_keys(
     if n_slices > 1:
         found = {key: w for key, w in found.items() if _slice(key, n_slices) == at}
     return _bounded(KeyTotals(found, missing, len(found)), n_slices, many)
+
+
+@message(reduce=merge_sums)
+def sum_part_levels(
+    part: PartRows, *, column: int, grid: Grid | None, n_classes: int, buckets: NDArray[np.uint8]
+) -> LevelSums:
+    """Add up the weights of a column's categories by bucket and class; buckets are of the part."""
+    table = read_table(part.raw.X)
+    target = TargetRows(part.data.y if table.n_rows else buckets, n_classes, buckets)
+    return sum_levels(table, column, weights_of(part, table.n_rows, grid), target)
 
 
 def _bounded(found: KeyTotals, n_slices: int, many: int) -> KeyTotals:

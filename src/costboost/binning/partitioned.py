@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.binner import Binner, check_max_bins, make_binner
+from costboost.binning.binner import Binner, categorical_mask, check_max_bins, make_binner
 from costboost.binning.binning_messages import (
     MANY,
     Description,
@@ -29,15 +29,24 @@ from costboost.binning.binning_messages import (
     glance_at_columns,
     kinds_held,
     rank_probes,
+    sum_part_levels,
     values_between,
 )
-from costboost.binning.cutting import ColumnBins, cut_ordered, halfway, keep_categories
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import categorical_mask, check_not_empty
+from costboost.binning.column_bins import ColumnBins, cut_ordered, halfway, keep_categories
+from costboost.binning.table_reading import FeatureTable, check_not_empty
+from costboost.binning.target_codes import MANY_LEVELS, code_levels, rows_in_unit
 from costboost.inputs.arrays import check_some_weight
-from costboost.typing import Floats, Int64
+from costboost.typing import Codes, Floats, Int64
 
-__all__ = ["Known", "Send", "Walk", "fit_partitioned_binner", "walk"]
+__all__ = [
+    "Known",
+    "PartTargets",
+    "Send",
+    "Walk",
+    "fit_partitioned_binner",
+    "fit_partitioned_target_binner",
+    "walk",
+]
 
 Send = Callable[[Sequence[Any]], list[Any]]
 """One trip to all parts: messages in, their reduced answers out."""
@@ -87,6 +96,61 @@ def fit_partitioned_binner(
     >>> fit_partitioned_binner(send).edges[0].tolist()
     [1.5, 3.0]
     """
+    return fit_partitioned_target_binner(
+        send,
+        None,
+        max_bins=max_bins,
+        categorical_features=categorical_features,
+        few=few,
+        held_bytes=held_bytes,
+        on_column=on_column,
+    )[0]
+
+
+class PartTargets(NamedTuple):
+    """What target statistics of a table in parts need beside the class numbers of the parts.
+
+    Attributes
+    ----------
+    n_classes : int
+    n_rows : int
+        Of positive weight.
+    buckets : list of uint8 arrays, one per part
+        The bucket of every row.
+    """
+
+    n_classes: int
+    n_rows: int
+    buckets: list[NDArray[np.uint8]]
+
+
+def fit_partitioned_target_binner(
+    send: Send,
+    target: Callable[[], PartTargets] | None,
+    *,
+    max_bins: int = 255,
+    categorical_features: Any = "from_dtype",
+    few: int = _FEW,
+    held_bytes: int = _HELD_BYTES,
+    on_column: Callable[[int, int], None] | None = None,
+) -> tuple[Binner, dict[int, Codes]]:
+    """Learn how to bin the columns of a table in parts; those of many levels by their target.
+
+    Parameters
+    ----------
+    send, max_bins, categorical_features, few, held_bytes, on_column
+        As in `fit_partitioned_binner`.
+    target : callable or None
+        Called if there is a column of many levels. None: no column is coded by its target.
+
+    Returns
+    -------
+    binner : Binner
+        Equal to that of `binner.fit_target_binner` on all rows.
+    own : dict of int to uint8 array of shape (L, BUCKETS)
+        Of the columns that are coded by their target, the codes of training rows by level and
+        bucket.
+    """
     max_bins = check_max_bins(max_bins)
     by_type = isinstance(categorical_features, str)
     (described,) = send([describe_part(by_type=by_type)])
@@ -94,9 +158,10 @@ def fit_partitioned_binner(
     if by_type:
         heading.flags = _categorical_by_type(send, described, heading)
     mask = categorical_mask(categorical_features, heading)
-    return _PartitionedBinning(
-        send, described, mask, max_bins, max(few, max_bins), held_bytes, on_column
-    ).binner(heading)
+    binning = _PartitionedBinning(
+        send, described, mask, max_bins, max(few, max_bins), held_bytes, on_column, target
+    )
+    return binning.binner(heading), binning.own
 
 
 # What the table is.
@@ -178,7 +243,11 @@ class _PartitionedBinning:
         few: int,
         held_bytes: int,
         on_column: Callable[[int, int], None] | None,
+        target: Callable[[], PartTargets] | None,
     ) -> None:
+        self._target = target
+        self._part_targets: PartTargets | None = None
+        self.own: dict[int, Codes] = {}
         self.send, self.is_categorical, self.max_bins, self.few = (
             send,
             is_categorical,
@@ -284,7 +353,25 @@ class _PartitionedBinning:
     def _keep_categories(self, j: int) -> ColumnBins:
         (found,) = self.send([count_keys(column=j, grid=self.grid, many=MANY)])
         slices = [found] if found.totals is not None else self._slices(j, found)
-        return keep_categories((part.totals or {} for part in slices), found.missing, self.max_bins)
+        bins = keep_categories((part.totals or {} for part in slices), found.missing, self.max_bins)
+        if self._target is None or bins.n_levels <= MANY_LEVELS:
+            return bins
+        return self._code_levels(j, self._target)
+
+    def _code_levels(self, j: int, target: Callable[[], PartTargets]) -> ColumnBins:
+        if self._part_targets is None:
+            self._part_targets = target()
+        n_classes, n_rows, buckets = self._part_targets
+        asked = [
+            sum_part_levels(column=j, grid=self.grid, n_classes=n_classes, buckets=own)
+            for own in buckets
+        ]
+        (sums,) = self.send([asked])
+        weighed = int(sums.sums.sum()) + sums.missing
+        unit = rows_in_unit(self.grid, weighed, n_rows)
+        found = code_levels(sums, unit, self.max_bins)
+        self.own[j] = found.own
+        return found.bins
 
     def _slices(self, j: int, found: KeyTotals) -> Iterable[KeyTotals]:
         """Fetch many categories in slices by hash: in all parts a category is in the same one."""

@@ -238,7 +238,7 @@ def rows_of_sets(sets: Indices, chosen: Indices) -> Indices:
     return np.flatnonzero(taken[sets])
 
 
-def read_groups(groups: ArrayLike, n_rows: int) -> Indices:
+def read_groups(groups: ArrayLike, n_rows: int, name: str = "groups") -> Indices:
     """Return the number of each row's group.
 
     Examples
@@ -250,17 +250,17 @@ def read_groups(groups: ArrayLike, n_rows: int) -> Indices:
     given = np.asarray(groups)
     if given.shape != (n_rows,):
         raise ValueError(
-            f"groups has shape {given.shape}; it must hold one group for each of the {n_rows} rows."
+            f"{name} has shape {given.shape}; it must hold one group for each of the {n_rows} rows."
         )
     missing = missing_in(given)
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(f"row {row}: groups is {given[row]}; every row must have a group.")
+        raise ValueError(f"row {row}: {name} is {given[row]}; every row must have a group.")
     try:
         return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.intp)
     except TypeError as error:
         raise ValueError(
-            "groups are of different kinds: give all of them as strings, or all as numbers."
+            f"{name} are of different kinds: give all of them as strings, or all as numbers."
         ) from error
 
 

@@ -15,7 +15,7 @@ from scipy.optimize import brentq, least_squares
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
-from costboost.boosting import links
+from costboost.boosting import formulas
 from costboost.calibration._logistic import (
     log_odds_of,
     logistic,
@@ -313,7 +313,7 @@ class Beta:
         return np.asarray(expit(self.a * columns[:, 0] + self.b * columns[:, 1] + self.c))
 
     def _columns(self, s: Floats) -> Floats:
-        return links.log_sides(_clipped(np.asarray(expit(s)) if self.margins else s))
+        return formulas.log_sides(_clipped(np.asarray(expit(s)) if self.margins else s))
 
 
 def unit_interval(s: Floats) -> Floats:
@@ -337,7 +337,7 @@ def _size(columns: Floats, w: Floats) -> float:
 
 
 def _logs(s: Floats) -> Floats:
-    return links.log_sides(s.ravel())[:, 0].reshape(s.shape)
+    return formulas.log_sides(s.ravel())[:, 0].reshape(s.shape)
 
 
 def _clipped(s: Floats) -> Floats:
@@ -442,7 +442,7 @@ class Temperature:
         s = finite(scores, columns=True)
         logits = self._logits(s)
         if self.prior is None:
-            p = links.softmax(self.beta * logits)
+            p = formulas.softmax(self.beta * logits)
         else:
             p = np.tile(self.prior, (len(s), 1))
         return np.asarray(p if s.ndim == 2 else p[:, 1])
@@ -582,7 +582,7 @@ class ClassBiases:
     def predict(self, scores: ArrayLike) -> Floats:
         """Return probabilities, ``(n, K)``."""
         logits = _centred(self._raw(finite(scores, columns=True)))
-        return links.softmax(self.beta * logits + np.array(self.biases))
+        return formulas.softmax(self.beta * logits + np.array(self.biases))
 
     def _raw(self, s: Floats) -> Floats:
         return s if self.margins else _logs(_clipped(s))

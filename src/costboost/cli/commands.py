@@ -6,6 +6,8 @@ A command does its work in the module of its name, which is imported when the co
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -32,24 +34,14 @@ __all__ = [
 def decide(
     model: o.Model,
     table: o.Table,
+    *,
     output: Annotated[
         str | None,
         typer.Option(
             "--output", "-o", metavar="FILE", help="CSV, Parquet, Arrow, JSON lines; else stdout."
         ),
     ] = None,
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    fp_range: o.FpRange = None,
-    fn_range: o.FnRange = None,
-    tp_range: o.TpRange = None,
-    tn_range: o.TnRange = None,
-    costs: o.CostsFile = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    currency: o.Currency = None,
+    prices: o.PriceOptions,
     capacity: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,72 +70,42 @@ def decide(
             "--never", metavar="ACTION=COLUMN", help="Not for rows in which the column is true."
         ),
     ] = None,
-    parity: Annotated[
-        str | None,
-        typer.Option(
-            "--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."
-        ),
-    ] = None,
-    parity_of: Annotated[
-        str | None,
-        typer.Option(
-            "--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."
-        ),
-    ] = None,
-    parity_within: Annotated[
-        float | None,
-        typer.Option(
-            "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
-        ),
-    ] = None,
-    parity_action: Annotated[
-        str | None,
-        typer.Option(
-            "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
-        ),
-    ] = None,
+    parity: o.ParityOptions,
     regret: Annotated[
         str | None,
         typer.Option(
             "--regret", metavar="minimax", help="The least regret within the ranges of prices."
         ),
     ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            "--ask",
+            metavar="reference|missing",
+            help="What to ask next of rows known in part; unknown columns are drawn, or missing.",
+        ),
+    ] = None,
+    column_costs: o.ColumnCostOptions,
     seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
     ] = False,
     prefix: Annotated[str, typer.Option("--prefix", help="Before the names of new columns.")] = "",
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
+    form: o.FormOptions,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Decide about new rows: decisions, probabilities, expected costs."""
     from costboost.cli import decide as command
-    from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
-        benefits=benefits,
-        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet,
-    )  # fmt: skip
     command.decide(
         model,
         table,
-        prices,
+        prices.read(),
         Screen(as_json, aside=output in (None, "-")),
-        form=form,
+        form=form.read(),
         output=output,
         force=force,
         capacity=capacity or (),
@@ -151,8 +113,10 @@ def decide(
         defer=defer,
         explore=explore,
         never=never or (),
-        parity=command.read_parity(parity, parity_of, parity_within, parity_action),
+        parity=parity.read(),
         regret=regret,
+        ask=ask,
+        column_costs=column_costs.read(),
         seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
@@ -162,6 +126,7 @@ def decide(
 def monitor(
     model: o.Model,
     table: o.Table,
+    *,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
     ] = "watch.html",
@@ -202,51 +167,21 @@ def monitor(
         int | None,
         typer.Option("--reference", metavar="N", help="So many periods say what is usual: 21."),
     ] = None,
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    costs: Annotated[
-        str | None,
-        typer.Option(
-            "--costs",
-            "--prices",
-            metavar="FILE",
-            help="A costs.toml in their place: for many classes, and for actions.",
-            rich_help_panel="Prices: a number, a column or an expression",
-        ),
-    ] = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    currency: o.Currency = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
+    prices: o.PriceOptions,
+    form: o.FormOptions,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Watch by periods what decisions cost; exit code 3 once an alarm has rung."""
-    from costboost.cli import decide as command
-    from costboost.cli.cells import Form
+    from costboost.cli import monitor as command
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
-        benefits=benefits,
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet,
-    )  # fmt: skip
     code = command.monitor(
-        model, table, prices, Screen(as_json), form=form, time=time, period=period, target=target,
-        label_delay=label_delay, decided=decided, capacity=capacity or (), state=state,
-        output=output, force=force, alpha=alpha, tolerance=tolerance, reference=reference,
+        model, table, prices.read(), Screen(as_json), form=form.read(), time=time,
+        period=period, target=target, label_delay=label_delay, decided=decided,
+        capacity=capacity or (), state=state, output=output, force=force, alpha=alpha,
+        tolerance=tolerance, reference=reference,
     )  # fmt: skip
     if code:
         raise typer.Exit(code)
@@ -255,76 +190,36 @@ def monitor(
 def evaluate(
     model: o.Model,
     table: o.Table,
+    *,
     target: o.MaybeTarget = None,
     current: o.Current = None,
     groups: o.Groups = None,
-    time: o.Time = None,
-    gap: o.Gap = None,
-    label_delay: o.LabelDelay = None,
-    label_time: o.LabelTime = None,
+    late: o.LateOptions,
     propensity: o.Propensity = None,
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    fp_range: o.FpRange = None,
-    fn_range: o.FnRange = None,
-    tp_range: o.TpRange = None,
-    tn_range: o.TnRange = None,
-    costs: o.CostsFile = None,
+    prices: o.PriceOptions,
     scenario: o.Scenario = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    currency: o.Currency = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
-    label: o.Label = None,
-    tidy_labels: o.TidyLabels = False,
-    promise: Annotated[
-        float | None,
-        typer.Option(
-            "--promise",
-            metavar="CONFIDENCE",
-            help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
-        ),
-    ] = None,
-    cap: Annotated[
-        float | None,
-        typer.Option("--cap", help="With --promise: the most that a row can cost."),
-    ] = None,
+    form: o.LabelFormOptions,
+    promise: o.Promise = None,
+    cap: o.Cap = None,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Bill a model on rows whose truth is known."""
     from costboost.cli import models as command
-    from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices, read_scenarios
+    from costboost.cli.prices import read_scenarios
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
-        benefits=benefits,
-        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet, label=label, tidy_labels=tidy_labels,
-    )  # fmt: skip
     command.evaluate(
-        model, table, prices, Screen(as_json), form=form,
+        model, table, prices.read(), Screen(as_json), form=form.read(),
         scenarios=read_scenarios(scenario or ()), target=target, current=current,
-        groups=groups, time=time, gap=gap, label_delay=label_delay, label_time=label_time,
-        propensity=propensity, promise=promise, cap=cap,
+        groups=groups, propensity=propensity, promise=promise, cap=cap, **asdict(late),
     )  # fmt: skip
 
 
 def explain(
     model: o.Model,
     table: o.Table,
+    *,
     row: Annotated[
         int | None, typer.Option("--row", min=0, help="Which row, counted from 0.")
     ] = None,
@@ -332,49 +227,25 @@ def explain(
         str | None,
         typer.Option("--id", metavar="VALUE", help="Or which identifier it has; COLUMN=VALUE."),
     ] = None,
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    fp_range: o.FpRange = None,
-    fn_range: o.FnRange = None,
-    tp_range: o.TpRange = None,
-    tn_range: o.TnRange = None,
-    costs: o.CostsFile = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
+    prices: o.PriceOptions,
+    form: o.FormOptions,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Say why one row is decided as it is, and what would turn the decision."""
     from costboost.cli import models as command
-    from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=None, positive=positive,
-        benefits=benefits,
-        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet,
-    )  # fmt: skip
     command.explain(
-        model, table, prices, Screen(as_json), form=form, row=row, identifier=identifier
-    )
+        model, table, prices.read(), Screen(as_json), form=form.read(), row=row,
+        identifier=identifier,
+    )  # fmt: skip
 
 
 def report(
     model: o.Model,
     table: o.Table,
+    *,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
     ] = "report.html",
@@ -384,50 +255,34 @@ def report(
         bool, typer.Option("--rows", help="Explain some rows: their values are then in the page.")
     ] = False,
     title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    fp_range: o.FpRange = None,
-    fn_range: o.FnRange = None,
-    tp_range: o.TpRange = None,
-    tn_range: o.TnRange = None,
-    costs: o.CostsFile = None,
+    promise: o.Promise = None,
+    cap: o.Cap = None,
+    parity: o.ParityOptions,
+    swap_with: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--swap-with",
+            metavar="WHAT",
+            help="Who is decided differently than by another model, a costs.toml, or a column.",
+        ),
+    ] = None,
+    prices: o.PriceOptions,
     scenario: o.Scenario = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    currency: o.Currency = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
-    label: o.Label = None,
-    tidy_labels: o.TidyLabels = False,
+    form: o.LabelFormOptions,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Write a page in which prices can be dragged, and what happens seen."""
     from costboost.cli import models as command
-    from costboost.cli.cells import Form
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices, read_scenarios
+    from costboost.cli.prices import read_scenarios
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
-        benefits=benefits,
-        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet, label=label, tidy_labels=tidy_labels,
-    )  # fmt: skip
     command.report(
-        model, table, prices, Screen(as_json), form=form,
+        model, table, prices.read(), Screen(as_json), form=form.read(),
         scenarios=read_scenarios(scenario or ()), output=output, force=force, target=target,
-        current=current, rows=rows, title=title,
+        current=current, rows=rows, title=title, promise=promise, cap=cap,
+        parity=parity.read(), swap=swap_with or (),
     )  # fmt: skip
 
 
@@ -445,95 +300,37 @@ def inspect(model: o.Model, as_json: o.Json = False, debug: o.Debug = False) -> 
 def train(
     table: o.Table,
     target: o.Target,
+    *,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model.")
     ] = "model.cb",
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    fp_range: o.FpRange = None,
-    fn_range: o.FnRange = None,
-    tp_range: o.TpRange = None,
-    tn_range: o.TnRange = None,
-    costs: o.CostsFile = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    currency: o.Currency = None,
-    time: o.Time = None,
-    gap: o.Gap = None,
-    label_delay: o.LabelDelay = None,
-    label_time: o.LabelTime = None,
-    propensity: o.Propensity = None,
-    groups: o.Groups = None,
-    current: o.Current = None,
-    drop: o.Drop = None,
-    keep: o.Keep = None,
-    as_number: o.AsNumber = None,
-    as_category: o.AsCategory = None,
-    skip_unlabelled: o.SkipUnlabelled = False,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
-    label: o.Label = None,
-    tidy_labels: o.TidyLabels = False,
+    prices: o.PriceOptions,
+    column_costs: o.ColumnCostOptions,
+    columns: o.ColumnOptions,
+    form: o.LabelFormOptions,
     method: o.Method = "auto",
-    rounds: o.Rounds = None,
-    calibration: o.Calibration = "auto",
     holdout: o.Holdout = 0.2,
     refit: Annotated[
         bool, typer.Option("--refit", help="Train again on all rows after the bill.")
     ] = False,
-    seed: o.Seed = 0,
-    jobs: o.Jobs = -1,
+    training: o.TrainingOptions,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Train a model and bill it, in money, on rows that it has not seen."""
     from costboost.cli import train as command
-    from costboost.cli.cells import Form
-    from costboost.cli.methods import Maker
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
-        benefits=benefits,
-        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet, label=label, tidy_labels=tidy_labels,
-    )  # fmt: skip
     command.train(
         table,
-        prices,
-        command.Choices(
-            target=target,
-            time=time,
-            groups=groups,
-            current=current,
-            drop=drop or (),
-            keep=keep or (),
-            as_number=as_number or (),
-            as_category=as_category or (),
-            skip_unlabelled=skip_unlabelled,
-            gap=gap,
-            label_delay=label_delay,
-            label_time=label_time,
-            propensity=propensity,
-            form=form,
-            seed=seed,
-        ),
+        prices.read(),
+        columns.read(target, form.read(), training.seed),
         Screen(as_json),
         output=output,
         force=force,
         method=method,
-        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
+        maker=training.read(feature_costs=column_costs.read()),
         holdout=holdout,
         refit=refit,
     )
@@ -542,6 +339,7 @@ def train(
 def compare(
     table: o.Table,
     target: o.Target,
+    *,
     method: Annotated[
         list[str] | None,
         typer.Option("--method", help="A method; give several.", autocompletion=o._methods),
@@ -559,82 +357,24 @@ def compare(
         bool,
         typer.Option("--swap", help="Of two: which rows the second decides differently."),
     ] = False,
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    fp_range: o.FpRange = None,
-    fn_range: o.FnRange = None,
-    tp_range: o.TpRange = None,
-    tn_range: o.TnRange = None,
-    costs: o.CostsFile = None,
+    prices: o.PriceOptions,
     scenario: o.Scenario = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    currency: o.Currency = None,
-    time: o.Time = None,
-    gap: o.Gap = None,
-    label_delay: o.LabelDelay = None,
-    label_time: o.LabelTime = None,
-    groups: o.Groups = None,
-    current: o.Current = None,
-    drop: o.Drop = None,
-    keep: o.Keep = None,
-    as_number: o.AsNumber = None,
-    as_category: o.AsCategory = None,
-    skip_unlabelled: o.SkipUnlabelled = False,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
-    label: o.Label = None,
-    tidy_labels: o.TidyLabels = False,
-    rounds: o.Rounds = None,
-    calibration: o.Calibration = "auto",
-    seed: o.Seed = 0,
-    jobs: o.Jobs = -1,
+    columns: o.ColumnOptions,
+    form: o.LabelFormOptions,
+    training: o.TrainingOptions,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Compare methods, or models, on the same folds: paired intervals and ranks."""
     from costboost.cli import compare as command
-    from costboost.cli.cells import Form
-    from costboost.cli.methods import Maker
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices, read_scenarios
-    from costboost.cli.train import Choices
+    from costboost.cli.prices import read_scenarios
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
-        benefits=benefits,
-        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet, label=label, tidy_labels=tidy_labels,
-    )  # fmt: skip
     command.compare(
         table,
-        prices,
-        Choices(
-            target=target,
-            time=time,
-            groups=groups,
-            current=current,
-            drop=drop or (),
-            keep=keep or (),
-            as_number=as_number or (),
-            as_category=as_category or (),
-            skip_unlabelled=skip_unlabelled,
-            gap=gap,
-            label_delay=label_delay,
-            label_time=label_time,
-            form=form,
-            seed=seed,
-        ),
+        prices.read(),
+        columns.read(target, form.read(), training.seed),
         Screen(as_json),
         scenarios=read_scenarios(scenario or ()),
         methods=method or [],
@@ -643,76 +383,49 @@ def compare(
         picture=picture,
         swap=swap,
         force=force,
-        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
+        maker=training.read(),
     )
 
 
 def challenge(
     model: o.Model,
     table: o.Table,
+    *,
+    recalibrate: Annotated[
+        bool,
+        typer.Option("--recalibrate", help="Only fit the map from scores to probabilities anew."),
+    ] = False,
+    reprice: Annotated[
+        bool,
+        typer.Option("--reprice", help="Only decide by the prices given here, train nothing."),
+    ] = False,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write the challenger."),
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write the new model."),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option("--method", help="Another than the old model's.", autocompletion=o._methods),
     ] = None,
-    rounds: o.Rounds = None,
-    calibration: o.Calibration = "auto",
-    holdout: o.Holdout = 0.25,
+    holdout: o.MaybeHoldout = None,
     target: o.MaybeTarget = None,
-    time: o.Time = None,
-    gap: o.Gap = None,
-    label_delay: o.LabelDelay = None,
-    label_time: o.LabelTime = None,
-    fp: o.Fp = None,
-    fn: o.Fn = None,
-    tp: o.Tp = None,
-    tn: o.Tn = None,
-    fp_range: o.FpRange = None,
-    fn_range: o.FnRange = None,
-    tp_range: o.TpRange = None,
-    tn_range: o.TnRange = None,
-    costs: o.CostsFile = None,
-    positive: o.Positive = None,
-    benefits: o.Benefits = False,
-    currency: o.Currency = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    missing: o.Missing = None,
-    dates: o.Dates = None,
-    encoding: o.Encoding = None,
-    sheet: o.Sheet = None,
-    label: o.Label = None,
-    tidy_labels: o.TidyLabels = False,
-    seed: o.Seed = 0,
-    jobs: o.Jobs = -1,
+    late: o.LateOptions,
+    groups: o.Groups = None,
+    prices: o.PriceOptions,
+    form: o.LabelFormOptions,
+    training: o.TrainingOptions,
     force: o.Force = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Say whether a model trained on recent rows would pay, or to wait."""
-    from costboost.cli import compare as command
-    from costboost.cli.cells import Form
-    from costboost.cli.methods import Maker
+    """Say whether a new model, map to probabilities, or prices would pay, or to wait."""
+    from costboost.cli import monitor as command
     from costboost.cli.output import Screen
-    from costboost.cli.prices import read_prices
 
-    prices = read_prices(
-        fp=fp, fn=fn, tp=tp, tn=tn, costs=costs, currency=currency, positive=positive,
-        benefits=benefits,
-        ranges={"fp": fp_range, "fn": fn_range, "tp": tp_range, "tn": tn_range},
-    )  # fmt: skip
-    form = Form.asked(
-        decimal=decimal, thousands=thousands, missing=missing, dates=dates, encoding=encoding,
-        sheet=sheet, label=label, tidy_labels=tidy_labels,
-    )  # fmt: skip
     command.challenge(
-        model, table, prices, Screen(as_json), form=form, target=target, time=time, gap=gap,
-        label_delay=label_delay, label_time=label_time, method=method,
-        maker=Maker(rounds=rounds, calibration=calibration, seed=seed, jobs=jobs),
-        holdout=holdout, output=output, force=force,
+        model, table, prices.read(), Screen(as_json), form=form.read(), target=target,
+        groups=groups, recalibrate=recalibrate, reprice=reprice, method=method,
+        maker=training.read(), holdout=holdout, output=output, force=force, **asdict(late),
     )  # fmt: skip
 
 
@@ -731,12 +444,16 @@ _USAGE: Any = typer.BadParameter.__mro__[1]
 _ABORT: Any = typer.Abort
 
 
+@cache
+def _parser() -> Any:
+    """Return the parser of the application, which takes longer to make than to use."""
+    return typer.main.get_command(app)
+
+
 def call(given: list[str]) -> int:
     """Run the command that arguments name; return its exit code."""
     try:
-        code = typer.main.get_command(app).main(
-            args=given, prog_name="costboost", standalone_mode=False
-        )
+        code = _parser().main(args=given, prog_name="costboost", standalone_mode=False)
     except _USAGE as error:
         error.show()
         return 2
@@ -776,7 +493,7 @@ for _command in (
     report,
     inspect,
 ):
-    app.command()(_command)
+    app.command()(o.flat(_command))
 
 
 @app.command()

@@ -1,66 +1,56 @@
-"""``costboost compare`` and ``costboost challenge``: which of several costs less on the same rows.
+"""``costboost compare``: which of several methods and models costs less on the same rows.
 
 Methods are trained on each fold's other rows and decide about its own; models decide as they are.
 What is compared are the same rows, each billed once: intervals are those of differences row by row,
-and ranks those of the folds. A challenge trains a new model on recent rows, and the later ones of
-them judge it and the old one.
+and ranks those of the folds.
 """
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from costboost.cli import InputError, UsageError
-from costboost.cli.bill import MODEL, Bill, answer, classes_text, make_bill, show_bill
-from costboost.cli.cells import Form
+from costboost.cli.bill import Bill, answer, classes_text, make_bill, note_weights, show_bill
 from costboost.cli.columns import shown
-from costboost.cli.methods import Maker
 from costboost.cli.models import note_training_rows
-from costboost.cli.output import Screen, check_output, save_new, write_figure
+from costboost.cli.output import Screen, check_output, write_figure
 from costboost.cli.prices import Prices
 from costboost.cli.recipe import (
     Kept,
     TableRows,
     costs_by_name,
-    features_as_read,
-    load_rows,
-    prices_to_ask_by,
     read_again,
     read_model,
     read_rows,
-    take_roles,
 )
 from costboost.cli.train import (
     Choices,
+    Holdout,
+    Maker,
     Task,
-    fit_costs,
-    fold_rows,
-    label_times,
-    note_open,
+    check_holdout,
     open_task,
+    time_codes,
 )
+from costboost.fitting.time_split import LabelTimes
 from costboost.metrics import (
     CriticalDifference,
     DecisionSwap,
-    Exchange,
     compare_decisions,
     critical_difference,
     paired_cost_test,
 )
-from costboost.monitoring import Challenge
-from costboost.monitoring import challenge as run_challenge
 from costboost.text import count, money, span
-from costboost.typing import Mask
+from costboost.typing import Indices
 
-__all__ = ["challenge", "compare"]
+__all__ = ["compare", "exchange_lines", "fold_rows", "show_swap"]
 
 _MANY_ROWS = 20_000  # rows from which on fewer random flips do
 _PICTURES = (".png", ".svg", ".pdf")
@@ -112,9 +102,10 @@ def compare(
     decided, *elsewhere = _decide([task, *others.values()], methods, kept, folds, screen, maker)
     found = _judge(task.rows, decided, folds, choices.seed, screen)
     _show(screen, found, prices.currency, n_folds=len(folds))
+    note_weights(screen, task.rows)
     exchanged = _swap(task.rows, decided, folds) if swap else None
     if exchanged is not None:
-        _show_swap(screen, exchanged, names, prices.currency)
+        show_swap(screen, exchanged, names, prices.currency)
     bills = {
         name: _bill(other.rows, own, folds)
         for (name, other), own in zip(others.items(), elsewhere, strict=True)
@@ -126,10 +117,59 @@ def compare(
         screen.say(f"Wrote {picture}.")
     result = _result(found, names, len(folds), prices.currency)
     if exchanged is not None:
-        result["swap"] = [_exchange(line) for line in (*exchanged.exchanges, exchanged.total)]
+        result["swap"] = exchange_lines(exchanged)
     if bills:
         result["scenarios"] = [{"name": n, "bill": bill.to_list()} for n, bill in bills.items()]
     screen.result(result)
+
+
+# ---- Folds: by time where there is one, whole groups where there are any.
+
+
+def fold_rows(
+    y: NDArray[Any],
+    n_folds: int,
+    seed: int,
+    *,
+    time: pl.Series | None = None,
+    groups: NDArray[np.intp] | None = None,
+    labels: LabelTimes | None = None,
+) -> Iterator[tuple[Indices, Indices]]:
+    """Yield rows to learn from and rows to judge by; by time, only later rows judge."""
+    if time is not None:
+        yield from _forward(y, n_folds, time, labels)
+        return
+    rarest = int(min(np.unique(y, return_counts=True)[1]))
+    if rarest < n_folds:
+        raise InputError(
+            f"The rarest class has {count(rarest, 'row')}, fewer than {n_folds} folds: give "
+            f"--folds {max(2, rarest)} or more rows."
+        )
+    if groups is not None:
+        if len(np.unique(groups)) < n_folds:
+            raise InputError(f"There are fewer groups than {n_folds} folds: give fewer --folds.")
+        kept = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        yield from kept.split(y, y, groups)
+        return
+    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
+
+
+def _forward(
+    y: NDArray[Any], n_folds: int, time: pl.Series, labels: LabelTimes | None
+) -> Iterator[tuple[Indices, Indices]]:
+    codes = time_codes(time)
+    times = labels or LabelTimes.in_order(codes)
+    blocks = np.array_split(np.sort(codes), n_folds + 1)
+    cuts = np.unique([block[0] for block in blocks[1:]])
+    for start, stop in zip(cuts, [*cuts[1:], codes.max() + 1], strict=True):
+        split = Holdout(
+            np.flatnonzero(times.trainable(int(times.when.at[codes == start].min()))),
+            np.flatnonzero((codes >= start) & (codes < stop)),
+            f"a fold by {time.name}",
+        )
+        if len(split.train):
+            check_holdout(y, split)
+            yield split.train, split.held
 
 
 @dataclass(frozen=True)
@@ -178,7 +218,7 @@ def _decide(
             part, left_out = rows.take(train), [task.rows.take(test) for task in tasks]
             for method in methods:
                 model = maker.make(method)
-                model.fit(part.X, part.truth, costs=part.costs, groups=part.groups)
+                model.fit(part.X, part.truth, part.fit_weight, costs=part.costs, groups=part.groups)
                 for own, decided in zip(left_out, found, strict=True):
                     decided[method][test] = answer(model, own).decided
                 advance()
@@ -217,12 +257,7 @@ def _judge(
     bill = make_bill(judged, own)
     best = min(own, key=lambda name: bill[name].cost)
     each = list(decided.values())
-    scores = np.array(
-        [
-            [float(rows.costs[test].of_decisions(rows.truth[test], d[test]).mean()) for d in each]
-            for _, test in folds
-        ]
-    )
+    scores = np.array([[_mean_cost(rows.take(test), d[test]) for d in each] for _, test in folds])
     with screen.working("Testing pairs", len(own) - 1) as advance:
         pairs = {}
         for name in own:
@@ -232,6 +267,11 @@ def _judge(
     return Found(bill, pairs, critical_difference(scores), best)
 
 
+def _mean_cost(rows: TableRows, decided: NDArray[Any]) -> float:
+    paid = rows.costs.of_decisions(rows.truth, decided)
+    return float(np.average(paid, weights=rows.weight))
+
+
 def _pair(rows: TableRows, one: NDArray[Any], best: NDArray[Any], seed: int) -> dict[str, Any]:
     n = len(rows)
     test = paired_cost_test(
@@ -239,14 +279,16 @@ def _pair(rows: TableRows, one: NDArray[Any], best: NDArray[Any], seed: int) -> 
         one,
         best,
         costs=rows.costs,
+        sample_weight=rows.weight,
         groups=rows.groups,
         n_resamples=9999 if n <= _MANY_ROWS else 1999,
         random_state=seed,
     )
+    stand_for = n if rows.weight is None else float(rows.weight.sum())
     return {
-        "more": n * test.difference,
-        "low": n * test.low,
-        "high": n * test.high,
+        "more": stand_for * test.difference,
+        "low": stand_for * test.low,
+        "high": stand_for * test.high,
         "p_value": test.p_value,
         "rows_that_differ": test.n_different,
     }
@@ -287,10 +329,19 @@ def _swap(rows: TableRows, decided: dict[str, NDArray[Any]], folds: Folds) -> De
     tested = np.sort(np.concatenate([test for _, test in folds]))
     judged = rows.take(tested)
     old, new = (d[tested] for d in decided.values())
-    return compare_decisions(old, new, np.zeros((len(judged), 1)), judged.truth, costs=judged.costs)
+    return compare_decisions(
+        old,
+        new,
+        np.zeros((len(judged), 1)),
+        judged.truth,
+        costs=judged.costs,
+        clusters=judged.groups,
+        sample_weight=judged.weight,
+    )
 
 
-def _show_swap(screen: Screen, swap: DecisionSwap, names: Sequence[str], currency: str) -> None:
+def show_swap(screen: Screen, swap: DecisionSwap, names: Sequence[str], currency: str) -> None:
+    """Print which rows the second decides differently than the first, and what that saves."""
     unit = f"saved, {currency}" if currency else "saved"
     lines = [*swap.exchanges, swap.total]
     table = []
@@ -304,9 +355,13 @@ def _show_swap(screen: Screen, swap: DecisionSwap, names: Sequence[str], currenc
     screen.table(["", "rows", unit, "95 % interval"], table, len(lines) - 1)
 
 
-def _exchange(line: Exchange) -> dict[str, Any]:
-    assert line.realised is not None
-    return {"old": line.old, "new": line.new, "rows": line.n_rows, **line.realised._asdict()}
+def exchange_lines(swap: DecisionSwap) -> list[dict[str, Any]]:
+    """Return the lines of a table of exchanges as plain values, the total last."""
+    return [
+        {"old": line.old, "new": line.new, "rows": line.n_rows, **line.realised._asdict()}
+        for line in (*swap.exchanges, swap.total)
+        if line.realised is not None
+    ]
 
 
 def _draw(found: Found, names: Sequence[str], path: str, force: bool) -> None:
@@ -328,149 +383,3 @@ def _result(found: Found, names: Sequence[str], n_folds: int, currency: str) -> 
         "not_significantly_different": [[names[i] for i in group] for group in found.ranks.groups],
         "friedman_p_value": found.ranks.friedman.p_value,
     }
-
-
-# ---- Would a new one pay?
-
-_OLD, _NEW = "old model", "challenger"
-
-
-def challenge(
-    model_path: str,
-    table: str,
-    prices: Prices,
-    screen: Screen,
-    *,
-    form: Form,
-    target: str | None,
-    time: str | None,
-    gap: str | None,
-    label_delay: str | None,
-    label_time: str | None,
-    method: str | None,
-    maker: Maker,
-    holdout: float,
-    output: str | None,
-    force: bool,
-) -> None:
-    """Train a challenger on recent rows, bill both models on the later ones, and say what to do."""
-    check_output(output, force)
-    if not 0 < holdout <= 0.9:
-        raise UsageError(f"--holdout {holdout} is a share of the rows, above 0 and up to 0.9.")
-    if method is None and (maker.rounds is not None or maker.calibration != "auto"):
-        raise UsageError("--rounds and --calibration are of a --method: name one, too.")
-    new = None if method is None else maker.make(method)
-    kept = read_model(model_path)
-    when = time or kept.recipe.time
-    if when is None:
-        raise UsageError("Say which column holds the time of each row: --time.")
-    late = {"gap": gap, "label_delay": label_delay, "label_time": label_time}
-
-    def known(frame: pl.DataFrame) -> Mask:
-        take_roles(frame, {"--time": when, "--label-time": label_time})
-        labels = label_times(frame, when, **late)
-        return (
-            np.ones(frame.height, dtype=np.bool_) if labels is None else note_open(labels, screen)
-        )
-
-    rows, read = load_rows(
-        kept, table, prices, screen, form=form, target=target, needs_target=True, also=[when],
-        known=known,
-    )  # fmt: skip
-    note_training_rows(screen, kept, read.source.digest)
-    features = tuple(features_as_read(rows.frame, kept))
-    asked = prices_to_ask_by(kept, prices)
-    spans: dict[str, Any] = {"gap": gap or 0, "label_delay": label_delay or 0}
-    if label_time is not None:
-        spans["label_time"] = rows.frame[label_time]
-    with screen.listening(), screen.working("Training a challenger"):
-        try:
-            found = run_challenge(
-                kept.model,
-                rows.X,
-                rows.truth,
-                time=rows.frame[when],
-                costs=rows.costs if asked is None else fit_costs(features, asked, rows),
-                challenger=new,
-                holdout=holdout,
-                **spans,
-            )
-        except ValueError as error:
-            raise InputError(_as_options(str(error))) from None
-    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
-    judged = rows.take(found.judged)
-    bill = make_bill(judged, {_OLD: found.swap.old, _NEW: found.swap.new})
-    written = None
-    if output is not None:
-        found.model.set_params(n_jobs=None)  # the machine that loads it has other cores
-        own = make_bill(judged, {MODEL: found.swap.new})
-        recipe = replace(
-            kept.recipe,
-            target=target or kept.recipe.target,
-            features=features,
-            prices=asked,
-            time=when,
-            method=method or kept.recipe.method,
-            trained=datetime.datetime.now(datetime.UTC).date().isoformat(),
-            table=Path(read.source.name).name,
-            digest=read.source.digest,
-            form=read.form,
-            rows={"train": len(found.learnt), "held_out": len(found.judged)},
-            how=f"the latest by {when}",
-            until=None,
-            bill=own.to_list(),
-        )
-        written = save_new(found.model, output, recipe.to_notes(), force=force)
-    screen.say(
-        f"{read.source.name}: {count(len(rows), 'row')}; {len(found.learnt):,} to learn from, "
-        f"the latest {len(found.judged):,} judge"
-    )
-    screen.say()
-    show_bill(screen, bill, currency)
-    _show_swap(screen, found.swap, (f"the {_OLD}", f"the {_NEW}"), currency)
-    screen.say()
-    for line in _advice(found, currency):
-        screen.say(line)
-    if written is not None:
-        screen.say(f"Wrote {written}.")
-    screen.result(
-        {
-            "rows": {"train": len(found.learnt), "judged": len(found.judged)},
-            "currency": currency,
-            "bill": bill.to_list(),
-            "saved": found.saved._asdict(),
-            "decided_differently": found.swap.total.n_rows,
-            "swap": [_exchange(line) for line in found.swap.exchanges],
-            "advice": found.advice,
-            "rows_needed": found.rows_needed,
-            "model": written,
-        }
-    )
-
-
-def _as_options(text: str) -> str:
-    """Return a message of the function as one about the options of the command."""
-    options = {" label_delay": " --label-delay", " gap": " --gap", " holdout": " --holdout"}
-    for name, option in options.items():
-        text = text.replace(name, option)
-    return text[:1].upper() + text[1:].rstrip(".") + "."
-
-
-def _advice(found: Challenge, currency: str) -> list[str]:
-    saved, n_changed = found.saved, found.swap.total.n_rows
-    sure = f"95 % interval {span(saved.low, saved.high)}"
-    what = f"The change would have saved {money(saved.total, currency)} ({sure})"
-    if found.advice == "replace":
-        return [f"{what}: it pays."]
-    if found.advice == "keep":
-        return [f"{what}: keep the old model."]
-    why = f"only {count(n_changed, 'row')} would be decided differently"
-    if saved.low <= 0 <= saved.high and n_changed:
-        why = "that may be chance"
-    lines = [f"{what}; {why}: wait."]
-    if found.rows_needed is not None:
-        lines.append(
-            f"If it stays so, about {count(found.rows_needed, 'row')} must judge for a clear "
-            f"answer, {len(found.judged):,} did."
-        )
-    return lines

@@ -1,14 +1,10 @@
-"""``costboost decide`` and ``monitor``: new rows become decisions, and these are watched."""
+"""``costboost decide``: new rows become decisions."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,28 +15,21 @@ from costboost.cli import InputError, UsageError
 from costboost.cli.bill import Answers, answer
 from costboost.cli.cells import Form
 from costboost.cli.columns import (
-    decisions_of,
     label_of,
     shown,
     unknown_column,
-    unlabelled,
 )
 from costboost.cli.output import Screen, check_output, is_text, table_suffixes, write_table
 from costboost.cli.prices import Prices
-from costboost.cli.reading import Source, Table, read_cells, read_source
+from costboost.cli.reading import read_cells
 from costboost.cli.recipe import (
     Kept,
     TableRows,
-    features_as_read,
     known_categories,
     load_rows,
-    prices_to_ask_by,
-    read_again,
     read_model,
-    read_rows,
-    take_roles,
 )
-from costboost.costs import Expression, ExpressionError
+from costboost.costs import Expression, ExpressionError, FeatureCosts
 from costboost.decisions import (
     Allocation,
     Exploration,
@@ -51,15 +40,9 @@ from costboost.decisions import (
     explore_decisions,
 )
 from costboost.decisions.parity import FEW_ROWS, RATES
-from costboost.inputs.moments import DAY, read_moments, read_span
-from costboost.monitoring import Monitor, Period, watch_page
-from costboost.persistence.writing import write_atomically
 from costboost.text import count, listed, money, number, percent
-from costboost.typing import Int64
 
-__all__ = ["RANG", "decide", "monitor", "read_parity"]
-
-RANG = 3  # exit code where an alarm has rung
+__all__ = ["as_options", "decide", "limits_of", "parity_of_rows", "read_parity"]
 
 _DEFER = "defer"
 _YES, _NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
@@ -81,6 +64,8 @@ def decide(
     never: Sequence[str],
     parity: Parity | None,
     regret: str | None,
+    ask: str | None,
+    column_costs: FeatureCosts | None,
     seed: int,
     only_decisions: bool,
     prefix: str,
@@ -98,15 +83,19 @@ def decide(
     _note_unseen(screen, kept, rows)
     asked = (per, defer, explore, parity, regret)
     joint = bool(capacity or forbidden) or any(value is not None for value in asked)
+    _check_asking(ask, column_costs, joint=joint)
     with screen.listening(), screen.working(f"Deciding about {count(len(rows), 'row')}"):
-        if joint:
+        if ask is not None:
+            new, asking = _next_tests(kept.model, rows, ask, column_costs, prefix)
+        elif joint:
             groups = None if per is None else _groups(rows.frame, per, "--per")
             answers, actions, plan = _jointly(
                 kept.model, rows, capacity, groups, defer, explore, forbidden, parity, regret, seed
             )
         else:
             answers, actions, plan = answer(kept.model, rows), rows.actions, None
-    new = pl.DataFrame(_columns(kept.model, rows, answers, actions, plan, prefix))
+    if ask is None:
+        new = pl.DataFrame(_columns(kept.model, rows, answers, actions, plan, prefix))
     n, frame = len(rows), rows.frame
     named = [name for name in kept.recipe.identifiers if name in frame.columns]
     as_written = read.source.is_csv and is_text(output)
@@ -125,7 +114,10 @@ def decide(
         made = frame.hstack(new)
         del frame
         write_table(made, output, separator, force=force)
-    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
+    currency = kept.currency(prices)
+    if ask is not None:
+        _show_tests(screen, asking | {"output": output}, currency, n)
+        return
     result = _result(answers, actions, plan, output)
     if parity is not None:
         result["parity"] = _parity_result(plan, parity.groups)
@@ -133,6 +125,70 @@ def decide(
         result["regret"] = _regret_result(answers, plan)
     _show(screen, result, currency, n)
     screen.result(result)
+
+
+# --- what to ask next
+
+
+def _check_asking(ask: str | None, column_costs: FeatureCosts | None, *, joint: bool) -> None:
+    if ask is None:
+        if column_costs is not None:
+            raise UsageError("--column-cost is for --ask reference (or missing): give that too.")
+        return
+    if ask not in ("reference", "missing"):
+        raise UsageError(f"--ask {ask!r}: write --ask reference, or --ask missing.")
+    if joint:
+        raise UsageError(
+            "--ask says of each row, on its own, what to buy: leave out --capacity, --per, "
+            "--defer, --explore, --never, --parity and --regret."
+        )
+
+
+def _next_tests(
+    model: Any, rows: TableRows, unknown: str, column_costs: FeatureCosts | None, prefix: str
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return what to ask next of every row, as columns, and a summary."""
+    if not hasattr(model, "next_test"):
+        raise InputError(f"--ask is for boosted trees, and this model is a {type(model).__name__}.")
+    found = []
+    try:
+        for i in range(len(rows)):
+            here = slice(i, i + 1)
+            found.append(
+                model.next_test(rows.X[here], rows.costs[here], column_costs, unknown=unknown)
+            )
+    except ValueError as error:
+        text = str(error).replace("feature_costs", "--column-cost").replace("known=", "known")
+        raise InputError(text) from None
+    new = {
+        "ask": [one.best for one in found],
+        "ask_gains": [one.gain for one in found],
+        "decision": _plain(np.array([one.decision for one in found])),
+        "expected_cost": [one.expected_cost for one in found],
+    }
+    names = [one.best for one in found if one.best is not None]
+    summary = {
+        "ask": {name: names.count(name) for name in sorted(set(names))},
+        "decide_now": len(found) - len(names),
+        "expected_cost": float(np.sum(new["expected_cost"])),
+        "expected_gain": float(np.sum(new["ask_gains"])),
+    }
+    columns = {f"{prefix}{name}": values for name, values in new.items()}
+    return pl.DataFrame(columns, schema_overrides={f"{prefix}ask": pl.String}), summary
+
+
+def _show_tests(screen: Screen, found: dict[str, Any], currency: str, n: int) -> None:
+    parts = [f"{name}: {k:,} ({percent(k / n)})" for name, k in found["ask"].items()]
+    facts = [
+        ("ask for", listed(parts, 10) if parts else "nothing"),
+        ("decide now", f"{count(found['decide_now'], 'row')} ({percent(found['decide_now'] / n)})"),
+        ("expected cost", f"{money(found['expected_cost'], currency)} if all are decided now"),
+        ("asking saves", f"{money(found['expected_gain'], currency)}, prices of columns paid"),
+    ]
+    if found["output"] not in (None, "-"):
+        facts.append(("written to", str(found["output"])))
+    screen.facts(facts)
+    screen.result(found)
 
 
 # --- limits
@@ -152,7 +208,7 @@ def _jointly(
 ) -> tuple[Answers, list[Any], Any]:
     """Decide about all rows together, where actions are limited, forbidden, drawn, or deferred."""
     actions = [*rows.actions, *([_DEFER] if defer is not None else [])]
-    limits = _limits(capacity, actions)
+    limits = limits_of(capacity, actions)
     if groups is not None and not limits:
         raise UsageError("--per says for what a --capacity holds: give that too.")
     price = None if defer is None else _price(defer, rows.frame)
@@ -179,7 +235,7 @@ def _jointly(
             plan = allocate_parity(
                 expected,
                 limits or None,
-                _parity_of_rows(parity, rows.frame, actions),
+                parity_of_rows(parity, rows.frame, actions),
                 proba=proba,
                 classes=model.classes_,
                 positive=rows.positive,
@@ -192,11 +248,11 @@ def _jointly(
                 expected, limits or None, explore=explore, random_state=seed, **how
             )
     except ValueError as error:
-        raise InputError(_as_options(str(error))) from None
+        raise InputError(as_options(str(error))) from None
     return Answers(plan.decisions, proba, expected), actions, plan
 
 
-def _as_options(message: str) -> str:
+def as_options(message: str) -> str:
     """Return a message about arguments that speaks of options."""
     message = message.replace("explore=", "--explore ", 1)
     message = re.sub(r"\bof='(\w+)'", r"--parity-of \1", message)
@@ -248,7 +304,7 @@ def read_parity(
     return Parity(column, of_rate, 0.02 if within is None else within, action)
 
 
-def _parity_of_rows(parity: Parity, frame: pl.DataFrame, actions: list[Any]) -> Parity:
+def parity_of_rows(parity: Parity, frame: pl.DataFrame, actions: list[Any]) -> Parity:
     """Return parity between the groups of the rows, of an action that can be taken."""
     action = parity.action
     return replace(
@@ -287,7 +343,7 @@ def _truths(frame: pl.DataFrame, column: str) -> NDArray[np.bool_]:
     return words.is_in(_YES).to_numpy().astype(np.bool_)
 
 
-def _limits(capacity: Sequence[str], actions: list[Any]) -> dict[Any, float]:
+def limits_of(capacity: Sequence[str], actions: list[Any]) -> dict[Any, float]:
     """Return how often actions can be taken, each of which may be limited once."""
     limits: dict[Any, float] = {}
     for text in capacity:
@@ -492,225 +548,3 @@ def _parity_facts(found: dict[str, Any], currency: str) -> list[tuple[str, str]]
             f"fewer than {FEW_ROWS} rows, whose rate says little: {listed(found['few_rows'], 10)}"
         )
     return [("parity" if not i else "", line) for i, line in enumerate(lines)]
-
-
-# ---- monitor
-
-
-def monitor(
-    model_path: str,
-    table: str,
-    prices: Prices,
-    screen: Screen,
-    *,
-    form: Form,
-    time: str | None,
-    period: str,
-    target: str | None,
-    label_delay: str | None,
-    decided: str | None,
-    capacity: Sequence[str],
-    state: str | None,
-    output: str,
-    force: bool,
-    **settings: Any,
-) -> int:
-    """Watch and bill the periods of a table that are new; return the exit code."""
-    at = Path(state) if state is not None else Path(output).with_suffix(".state.json")
-    check_output(output, force or at.exists(), (".html", ".htm"))
-    check_output(str(at), True, (".json",))
-    kept = read_model(model_path)
-    when = time or kept.recipe.time
-    if when is None:
-        raise UsageError("Say which column holds the time of each row: --time.")
-    try:
-        span = read_span(_number_or_text(period), "--period", positive=True)
-        delay = None if label_delay is None else read_span(
-            _number_or_text(label_delay), "--label-delay"
-        )  # fmt: skip
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    key = hashlib.blake2b(Path(model_path).read_bytes(), digest_size=16).hexdigest()
-    given = {name: value for name, value in settings.items() if value is not None}
-    watched = _monitor_of(kept, at, key, given)
-    cut = _Periods(kept, table, form, when, span)
-    truth = target or kept.recipe.target
-    if target is not None and target not in cut.columns:
-        raise unknown_column(target, cut.columns, "--target")
-    if truth not in cut.columns:
-        truth = None
-    if delay is not None and truth is None:
-        raise UsageError("--label-delay says when labels are known: give --target, too.")
-    chosen = decided or ("decision" if "decision" in cut.columns else None)
-    n_watched, n_billed, n_rung = len(watched.periods), 0, len(watched.alarms)
-    asked = prices_to_ask_by(kept, prices)
-    with screen.listening(), screen.working("Watching", total=len(cut.numbers)) as advance:
-        last = int(cut.numbers[-1]) + 1
-        blocked = False
-        for number in cut.numbers.tolist():
-            advance()
-            begins = number * span
-            old = next((p for p in watched.periods if p.at == begins), None)
-            if old is not None and (old.billed is not None or truth is None):
-                continue
-            ripe = truth is not None and not blocked
-            ripe = ripe and (delay is None or begins + span + delay <= last * span)
-            if old is not None and not ripe:
-                continue
-            frame = cut.frame(number)
-            take_roles(frame, {"--time": when, "--target": truth, "--decided": chosen})
-            rows = read_rows(
-                frame, features_as_read(frame, kept), asked, kept.model.classes_, model=kept.model
-            )
-            if not watched.capacity and capacity:
-                limits = _limits(capacity, rows.actions)
-                watched.capacity = {a: n for a, n in limits.items() if n >= 1}
-            taken = None if chosen is None else decisions_of(
-                frame[chosen], rows.actions, rows.positive
-            )  # fmt: skip
-            labels = _labels(frame[truth]) if ripe and truth is not None else None
-            if labels is not None and delay is None and None in labels.tolist():
-                labels = None  # not all are known yet
-            blocked = blocked or (truth is not None and labels is None)
-            moment = np.datetime64(begins, "us") if cut.dates else begins / DAY
-            how = {"period": moment, "costs": rows.costs, "decisions": taken}
-            try:
-                if old is None:
-                    watched.update(rows.X, **how)
-                if labels is not None:
-                    watched.update(rows.X, labels, **how)
-                    n_billed += 1
-            except ValueError as error:
-                raise InputError(str(error)) from None
-    currency = prices.currency or (kept.recipe.prices.currency if kept.recipe.prices else "")
-    title = f"{Path(model_path).name}: the bill, watched"
-    page = watch_page(watched, title=title, currency=currency)
-    write_atomically(Path(output), [page.encode()], overwrite=True)
-    watched.save(at)  # last: what fails before is done again
-    found = {
-        "watched": len(watched.periods) - n_watched,
-        "billed": n_billed,
-        "alarms": [_alarm(alarm, j >= n_rung) for j, alarm in enumerate(watched.alarms)],
-        "periods": [_period(p) for p in watched.periods[-31:]],
-        "state": str(at),
-        "page": output,
-    }
-    _show_watched(screen, watched, found, currency)
-    screen.result(found)
-    return RANG if watched.alarms else 0
-
-
-def _number_or_text(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _monitor_of(kept: Kept, at: Path, key: str, settings: dict[str, Any]) -> Monitor:
-    try:
-        if at.exists():
-            return Monitor.load(at, kept.model, key=key, **settings)
-        return Monitor(kept.model, key=key, **settings)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
-class _Periods:
-    """A table cut into periods, of which one is in memory at a time where the file is Parquet."""
-
-    def __init__(self, kept: Kept, path: str, form: Form, when: str, span: int) -> None:
-        self._kept, self._form, self._when, self._span = kept, form, when, span
-        self._path = path
-        self._whole: pl.DataFrame | None = None
-        self._lazy: pl.LazyFrame | None = None
-        if _is_parquet(path):
-            self._lazy = pl.scan_parquet(path)
-            self.columns = self._lazy.collect_schema().names()
-            if when not in self.columns:
-                raise unknown_column(when, self.columns, "--time")
-            column = self._lazy.select(when).collect()[when]
-        else:
-            source = read_source(path, form.encoding, kept.recipe.form.encoding)
-            self._whole = read_again(kept, source, form).frame
-            self.columns = self._whole.columns
-            if when not in self.columns:
-                raise unknown_column(when, self.columns, "--time")
-            column = self._whole[when]
-        try:
-            moments = read_moments(column, when)
-        except ValueError as error:
-            raise InputError(f"--time: {error}") from None
-        if moments.missing.any():
-            at = int(np.argmax(moments.missing))
-            raise InputError(f"--time {when!r} is empty in row {at}: give every row one.")
-        self.dates = moments.dates
-        self._number: Int64 = moments.at // span
-        self.numbers = np.unique(self._number)
-        if not len(self.numbers):
-            raise InputError(f"{path} has no rows: give those of a period at least.")
-
-    def frame(self, number: int) -> pl.DataFrame:
-        """Return the rows of one period."""
-        here = np.flatnonzero(self._number == number)
-        if self._whole is not None:
-            return self._whole[here]
-        assert self._lazy is not None
-        first, last = int(here[0]), int(here[-1])
-        some = self._lazy.slice(first, last - first + 1).collect()[here - first]
-        data = io.BytesIO()
-        some.write_parquet(data)
-        read: Table = read_again(self._kept, Source(self._path, data.getvalue(), ""), self._form)
-        return read.frame
-
-
-def _is_parquet(path: str) -> bool:
-    file = Path(path)
-    if not file.is_file():
-        return False
-    with file.open("rb") as opened:
-        return opened.read(4) == b"PAR1"
-
-
-def _labels(column: pl.Series) -> NDArray[Any]:
-    """Return labels, None where there is none."""
-    if column.dtype in (pl.Categorical, pl.Enum):
-        column = column.cast(pl.String)
-    made = column.to_numpy().astype(object)
-    made[unlabelled(column).to_numpy()] = None
-    return made
-
-
-def _alarm(alarm: Any, is_new: bool) -> dict[str, Any]:
-    return {"alarm": alarm.signal, "period": alarm.period, "text": alarm.text, "new": is_new}
-
-
-def _period(p: Period) -> dict[str, Any]:
-    found: dict[str, Any] = {"period": p.name, "rows": p.rows, "expected": p.expected}
-    if p.billed is not None:
-        found |= {name: p.billed[name] for name in ("paid", "difference", "low", "high")}
-        found["beyond_chance"] = p.beyond_chance
-    found["constant"] = p.constant if p.billed is None else p.billed["constant"]
-    return {**found, "decisions": p.decisions, "columns": p.columns[:3]}
-
-
-def _show_watched(screen: Screen, watched: Monitor, found: dict[str, Any], currency: str) -> None:
-    screen.say(
-        f"{count(found['watched'], 'new period')} watched, {found['billed']:,} billed; "
-        f"{found['page']} shows all, {found['state']} keeps what is needed next time."
-    )
-    screen.say()
-    lines = []
-    for p in watched.periods[-7:]:
-        b = p.billed
-        paid = ["", ""] if b is None else [money(b["paid"]), money(b["difference"])]
-        costs = p.constant if b is None else b["constant"]
-        cheapest = f"{money(costs[p.cheapest])} ({p.cheapest})"
-        mark = "more than chance" if p.beyond_chance else ""
-        lines.append([p.name, f"{p.rows:,}", money(p.expected), *paid, cheapest, mark])
-    unit = f", {currency}" if currency else ""
-    head = ["period", "rows", f"expected{unit}", "paid", "difference", "cheapest constant", ""]
-    screen.table(head, lines)
-    for alarm in found["alarms"]:
-        if not screen.as_json:
-            screen.out.print(json.dumps(alarm), soft_wrap=True)

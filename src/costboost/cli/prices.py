@@ -17,10 +17,14 @@ Every price is a number, a column or an expression over columns, and is kept as 
 
     [ranges.approve]
     default = "0.6..0.9"       # between which ends the number lies that the price begins with
+
+In place of two ends may stand a distribution of scipy.stats, "beta(6, 2)", or draws, "0.71, 0.64,
+0.8"; and after any of them a name, which prices that move together share.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -32,8 +36,10 @@ import polars as pl
 
 from costboost.cli import InputError, UsageError
 from costboost.cli.columns import label_of, shown
-from costboost.costs import Costs, Expression, ExpressionError, uncertain
-from costboost.costs.uncertain import renamed
+from costboost.costs import Costs, Expression, ExpressionError, FeatureCosts
+from costboost.costs.laws import Law, Range, named_distribution, read_law
+from costboost.costs.pricing import is_number
+from costboost.costs.uncertain import Uncertain, renamed
 from costboost.inputs.checks import usual_positive
 
 __all__ = ["SIGNS", "Prices", "read_prices", "read_scenarios", "read_toml"]
@@ -41,7 +47,10 @@ __all__ = ["SIGNS", "Prices", "read_prices", "read_scenarios", "read_toml"]
 SIGNS = ("fp", "fn", "tp", "tn")
 _NAMES = ("currency", "positive", "benefits", *SIGNS, "actions", "ranges")
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-_RANGE = re.compile(rf"\s*{_NUMBER}\s*\.\.\s*{_NUMBER}(?:\s+(\S.*?))?\s*")
+_NAME = r"(?:\s+(\S.*?))?\s*"  # of prices that move together
+_RANGE = re.compile(rf"\s*{_NUMBER}\s*\.\.\s*{_NUMBER}{_NAME}")
+_DISTRIBUTION = re.compile(rf"\s*([A-Za-z]\w*)\s*\(([^()]*)\){_NAME}")
+_DRAWS = re.compile(rf"\s*({_NUMBER}(?:\s*,\s*{_NUMBER})+)(?:\s+([^\s\d.,+-].*?))?\s*")
 
 Actions = dict[str, str | dict[str, str]]
 
@@ -50,8 +59,9 @@ Actions = dict[str, str | dict[str, str]]
 class Prices:
     """The prices of decisions as texts; either the signs or the actions are given.
 
-    `ranges` says of some prices, by where they stand, between which ends the number lies that they
-    begin with; a name after it is that of the prices that move together.
+    `ranges` says of some prices, by where they stand, what is known of the number that they begin
+    with: two ends, a distribution or draws; a name after it is that of the prices that move
+    together.
     """
 
     fp: str | None = None
@@ -218,28 +228,67 @@ def _cell(text: str, reading: Callable[[Expression], Any] | None) -> Any:
 def _ranged(
     where: str, text: str, ends: str | None, reading: Callable[[Expression], Any] | None
 ) -> Any:
-    """Return a price whose leading number, or 1, lies between two ends; as it is without them."""
+    """Return a price whose leading number, or 1, is not known exactly; as it is without `ends`."""
     if ends is None:
         return _cell(text, reading)
-    found = _RANGE.fullmatch(ends)
-    if found is None:
-        raise InputError(
-            f"{where}: {ends!r} is no range: write LOW..HIGH, such as 0.6..0.9, and after it a "
-            "name if prices move together, such as 0.6..0.9 recovery."
-        )
-    made = Expression(text)
-    mean, price = made.constant, "1"
-    if mean is None and made.leading is not None:
-        mean, price = made.leading[0], made.leading[1].text
-    elif mean is None:
-        price = text
-    low, high, together = found.groups()
+    mean, price = _split(text)
     try:
-        return uncertain(
-            _cell(price, reading), low=float(low), high=float(high), mean=mean, together=together
-        )
+        law, together = _law(ends, mean)
     except ValueError as error:
         raise InputError(f"{where}, within {ends}: {error}") from None
+    if law is None:
+        raise InputError(
+            f"{where}: {ends!r} is no range: write LOW..HIGH, such as 0.6..0.9, a distribution of "
+            "scipy.stats, such as beta(6, 2), or draws, such as 0.71, 0.64, 0.8; and after it a "
+            "name if prices move together, such as 0.6..0.9 recovery."
+        )
+    stated = mean is None or isinstance(law, Range) or math.isclose(mean, law.mean, rel_tol=1e-9)
+    if not stated and mean != 1.0:
+        raise InputError(
+            f"{where}: the price {text} begins with {mean:g}, but the mean of {ends} is "
+            f"{law.mean!r}, and stands for that number: write "
+            + (f"{law.mean!r}." if price == "1" else f"{price.strip()} without it.")
+        )
+    return Uncertain(_cell(price, reading), law, together)
+
+
+def _split(text: str) -> tuple[float | None, str]:
+    """Return the number that a price begins with, and what it multiplies."""
+    made = Expression(text)
+    if made.constant is not None:
+        return made.constant, "1"
+    if made.leading is not None:
+        return made.leading[0], made.leading[1].text
+    return None, text
+
+
+def _law(ends: str, mean: float | None) -> tuple[Law | None, str | None]:
+    """Return what a text says of a number, and the name after it; None if it is none of the forms.
+
+    The mean of a range is the number that the price begins with; others have one of their own.
+    """
+    if (found := _RANGE.fullmatch(ends)) is not None:
+        low, high, together = found.groups()
+        return read_law(float(low), float(high), mean, None, None), together
+    if (found := _DRAWS.fullmatch(ends)) is not None:
+        values = [float(value) for value in found[1].split(",")]
+        return read_law(None, None, None, None, values), found.groups()[-1]
+    if (found := _DISTRIBUTION.fullmatch(ends)) is None:
+        return None, None
+    name, inside, together = found.groups()
+    args: list[float] = []
+    kwds: dict[str, float] = {}
+    for part in inside.split(",") if inside.strip() else []:
+        key, equals, value = part.rpartition("=")
+        if re.fullmatch(rf"\s*{_NUMBER}\s*", value) is None:
+            raise ValueError(f"the parameter {part.strip()!r} of {name} is no number.")
+        if equals:
+            kwds[key.strip()] = float(value)
+        elif kwds:
+            raise ValueError(f"the parameter {part.strip()} of {name} stands after a named one.")
+        else:
+            args.append(float(value))
+    return named_distribution(name, tuple(args), kwds), together
 
 
 def read_prices(
@@ -267,6 +316,34 @@ def read_prices(
         benefits=benefits or made.benefits,
         currency=made.currency if currency is None else currency,
     )
+
+
+def read_column_costs(given: Sequence[str], pay: str | None) -> FeatureCosts | None:
+    """Read prices of columns: COLUMN=PRICE, or NAME=COLUMN+COLUMN:PRICE if bought together."""
+    if not given:
+        if pay is not None:
+            raise UsageError("--column-pay says who pays --column-cost: give that too.")
+        return None
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, rest = text.rpartition("=")
+        columns, colon, price = rest.rpartition(":")
+        try:
+            value = float(price)
+        except ValueError:
+            equals = ""
+        if not equals or not name or (colon and not columns):
+            raise UsageError(
+                f"--column-cost {text!r}: write COLUMN=PRICE, such as mri=300, or "
+                "NAME=COLUMN+COLUMN:PRICE of columns bought together, such as blood=tsh+t3:22."
+            )
+        if name in found:
+            raise UsageError(f"--column-cost prices {name!r} twice: give one price.")
+        found[name] = {"columns": columns.split("+"), "cost": value} if colon else value
+    try:
+        return FeatureCosts(found, **({} if pay is None else {"pay": pay}))
+    except ValueError as error:
+        raise UsageError(str(error).replace("feature_costs", "--column-cost", 1)) from None
 
 
 def read_scenarios(given: Sequence[str]) -> dict[str, Prices]:
@@ -333,10 +410,12 @@ def _ranges(path: Path, given: Any) -> dict[str, str]:
         inner = ends if isinstance(ends, dict) else {"": ends}
         found |= {f"{name}, {truth}".rstrip(", "): text for truth, text in inner.items()}
     for where, text in found.items():
-        if not isinstance(text, str):
+        if isinstance(text, list) and len(text) > 1 and all(map(is_number, text)):
+            found[where] = ", ".join(map(repr, text))  # draws
+        elif not isinstance(text, str):
             raise InputError(
                 f"{path}: the range of {where} is {text!r}: write LOW..HIGH in quotes, such as "
-                '"0.6..0.9".'
+                '"0.6..0.9", a distribution, such as "beta(6, 2)", or draws, such as [0.71, 0.64].'
             )
     return found
 

@@ -252,6 +252,10 @@ class Kept:
     version: str
     size: int
 
+    def currency(self, new: Prices) -> str:
+        """Return the currency of bills: that of new prices, or of the model's."""
+        return new.currency or (self.recipe.prices.currency if self.recipe.prices else "")
+
 
 def read_model(path: str) -> Kept:
     """Read a model and its recipe; of a model that was saved by Python, what it says itself."""
@@ -314,6 +318,11 @@ class TableRows:
         """The labels, where there must be some."""
         assert self.y is not None
         return self.y
+
+    @property
+    def fit_weight(self) -> Floats | None:
+        """The weights to train with, 1 on average."""
+        return None if self.weight is None else self.weight / self.weight.mean()
 
     def take(self, index: Indices) -> TableRows:
         """Return some of the rows."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
@@ -23,7 +24,16 @@ from numpy.typing import ArrayLike
 from costboost.inputs.arrays import freeze
 from costboost.typing import Floats
 
-__all__ = ["COVERED", "Distribution", "Draws", "Law", "Range", "law_of", "read_law"]
+__all__ = [
+    "COVERED",
+    "Distribution",
+    "Draws",
+    "Law",
+    "Range",
+    "law_of",
+    "named_distribution",
+    "read_law",
+]
 
 COVERED = 0.95  # share of a distribution between its two ends
 
@@ -102,7 +112,10 @@ class Distribution:
 
     def quantile(self, u: Floats) -> Floats:
         """Return the values at some probabilities."""
-        return np.asarray(self.frozen.ppf(u), dtype=np.float64)
+        law = self.frozen
+        return np.asarray(
+            np.clip(law.ppf(u), *law.support())
+        )  # a discrete one begins a step below, at 0
 
     def below(self, x: Floats) -> tuple[Floats, Floats]:
         """Return ``P(F <= x)`` and ``E[F; F <= x]``, the latter by adaptive quadrature."""
@@ -228,7 +241,7 @@ def law_of(parts: dict[str, Any]) -> Law:
         return _read_draws(parts["values"])
     if kind != "distribution":
         raise ValueError(f"There is no law of the kind {kind!r}.")
-    return _named(str(parts["name"]), tuple(parts["args"]), dict(parts["kwds"]))
+    return named_distribution(str(parts["name"]), tuple(parts["args"]), dict(parts["kwds"]))
 
 
 def _read_range(low: Any, high: Any, mean: Any) -> Range:
@@ -302,19 +315,38 @@ def _read_distribution(distribution: Any) -> Distribution:
             "scipy.stats.beta(6, 14) or scipy.stats.lognorm(0.3). For any other give draws=, "
             "an array of values drawn from it."
         )
-    return _named(str(name), tuple(distribution.args), dict(distribution.kwds))
+    return named_distribution(str(name), tuple(distribution.args), dict(distribution.kwds))
 
 
-def _named(name: str, args: tuple[Any, ...], kwds: dict[str, Any]) -> Distribution:
-    """Return a distribution whose parameters are numbers, its mean finite and its sign known."""
+def named_distribution(name: str, args: tuple[Any, ...], kwds: dict[str, Any]) -> Distribution:
+    """Return a distribution of scipy.stats by name.
+
+    Raises unless its parameters are numbers that it takes, its mean is finite and its sign known.
+    """
     from scipy import stats
 
     kinds = stats.rv_continuous, stats.rv_discrete
-    if not isinstance(getattr(stats, name, None), kinds):
-        raise ValueError(f"scipy.stats has no distribution {name!r}.")
+    made = getattr(stats, name, None)
+    if not isinstance(made, kinds):
+        names = [known for known in dir(stats) if isinstance(getattr(stats, known), kinds)]
+        close = get_close_matches(name, names, n=1)
+        meant = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(
+            f"scipy.stats has no distribution {name!r}.{meant} Often used are beta, gamma, "
+            "lognorm, triang, truncnorm and uniform."
+        )
     numbers = tuple(_number(value, f"A parameter of {name}") for value in args)
     named = tuple((str(key), _number(value, f"{key} of {name}")) for key, value in kwds.items())
     law = Distribution(name, numbers, named)
+    try:
+        made(*numbers, **dict(named))
+    except TypeError:
+        shapes = made.shapes.split(", ") if made.shapes else []
+        places = ["loc"] if isinstance(made, stats.rv_discrete) else ["loc", "scale"]
+        raise ValueError(
+            f"{str(law)[13:]}: {name} takes the parameters {', '.join(shapes + places)}, in that "
+            f"order or by name; {' and '.join(places)} may be left out."
+        ) from None
     with np.errstate(all="ignore"):
         mean, (low, high) = law.mean, law.frozen.support()
     if not math.isfinite(mean):

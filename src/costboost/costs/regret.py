@@ -1,25 +1,37 @@
-"""What decisions may cost beyond the best ones while factors of prices stay within their ranges.
+"""What actions may be expected to cost while prices vary, and beyond the best ones at most.
 
 The expected cost of an action is linear in every factor. So the largest difference between two
 actions is found factor by factor, at one of the points of `uncertain.effects`, and the largest
 regret of an action is the largest of its differences from the others: exact, without a grid.
+Intervals are exact too where one factor moves an action's cost, or where they hold all values.
 """
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost.costs.laws import Draws, Law
 from costboost.costs.pricing import decide, expected, read_proba
 from costboost.costs.state import State, columns_by_label
-from costboost.costs.uncertain import effects
+from costboost.costs.uncertain import N_POINTS, effects, quasi_random, relative
+from costboost.inputs.checks import check_number
 from costboost.typing import Floats, Indices
 
-__all__ = ["largest_total", "minimax", "regrets", "stays_within", "swings"]
+__all__ = [
+    "expected_interval",
+    "largest_total",
+    "minimax",
+    "regrets",
+    "stays_within",
+    "swings",
+]
 
 _MOST = 4096  # combinations of prices that are looked at one by one
+_BLOCK = 512  # rows that are looked at together at all points
 
 
 def swings(state: State, proba: ArrayLike) -> dict[str, Floats]:
@@ -44,6 +56,66 @@ def _column(state: State, k: int, a: int) -> int | None:
     if state.form == "rows":
         return 0 if k != a else None
     return k * state.a + a
+
+
+def expected_interval(state: State, proba: ArrayLike, share: float) -> Floats:
+    """Return expected costs and their ends, shape (n_samples, A, 3); see `Costs.expected`."""
+    check_number("interval", share, low=0, high=1, open_low=True)
+    if not state.factors:
+        raise ValueError(
+            f"interval={share!r} comes from prices that are not known exactly, but every price of "
+            "these costs is certain: give one as uncertain(price, low=, high=), or leave interval "
+            "out."
+        )
+    costs = expected(state, proba)
+    p = read_proba(columns_by_label(proba, state.classes, "proba"), state.k)
+    found = np.repeat(costs[:, :, None], 3, axis=2)
+    ends = np.array([(1.0 - share) / 2, (1.0 + share) / 2])
+    for a in range(state.a):
+        moved: dict[str, list[_Moved]] = {}
+        for k in range(state.k):
+            column = _column(state, k, a)
+            factor = None if column is None else state.cells[column].factor
+            if column is not None and factor is not None:
+                amount = p[:, k] * state.cell(k, a)
+                moved.setdefault(factor.name, []).append(_Moved(column, factor.law, amount))
+        # The ends of a sum are the sums of the ends only where all that may be lies between them.
+        parts = list(moved.values()) if share == 1.0 else [[*chain(*moved.values())]]
+        for part in filter(None, parts):
+            found[:, a, 1:] += _ends(state, part, ends).T
+    return found
+
+
+class _Moved(NamedTuple):
+    """A cell whose price is uncertain, and what rows are expected to pay in it at the mean."""
+
+    column: int
+    law: Law
+    amount: Floats
+
+
+def _ends(state: State, moved: list[_Moved], probabilities: Floats) -> Floats:
+    """Return quantiles of what some cells together add to their means, shape (2, n_samples)."""
+    names, law = {state.cells[part.column].factor for part in moved}, moved[0].law
+    if len(names) == 1:  # one number times a known amount
+        if isinstance(law, Draws):
+            at = np.asarray(np.quantile(law.values, probabilities))
+        else:
+            at = law.quantile(probabilities)
+        total = np.sum([part.amount for part in moved], axis=0)
+        with np.errstate(invalid="ignore"):  # the end of a law may be infinite
+            gained = np.where(total == 0.0, 0.0, np.outer(at / law.mean - 1.0, total))
+        return np.sort(gained, axis=0)
+    n_names, points = len(state.factors), quasi_random(len(state.factors), N_POINTS)
+    if isinstance(law, Draws) and len({factor.name for factor in names if factor}) == 1:
+        points = np.tile(quasi_random(1, law.values.size), (1, n_names))  # each draw once
+    ratios = relative(state, points)[:, [part.column for part in moved]] - 1.0
+    amounts = np.stack([part.amount for part in moved])
+    blocks = [
+        np.quantile(ratios @ amounts[:, i : i + _BLOCK], probabilities, axis=0)
+        for i in range(0, amounts.shape[1], _BLOCK)
+    ]
+    return np.concatenate(blocks, axis=1)
 
 
 def regrets(state: State, proba: ArrayLike, names: tuple[str, ...] | None = None) -> Floats:

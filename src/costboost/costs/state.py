@@ -9,6 +9,7 @@ take one array, and a constant matrix takes a handful of numbers::
     "matrix"   K * A, in the order C[0, 0], C[0, 1] ..   cells[k * A + a]
     "rows"     1: the price of getting row i wrong       cells[0] if k != a else 0
     "answers"  K: the price of answer a for row i        needs the truth: no cell exists
+    "numbers"  one for each price of `NumberCosts`       there are no classes
 
 ``state.columns`` are the values of all cells. Asking for them while one is a `TablePrice` is an
 error: prices that have not been read cannot be taken for others.
@@ -190,7 +191,7 @@ def _check_overlap(rows: list[Any], columns: list[Any]) -> None:
 # The canonical form
 
 CellValues = tuple[Floats, ...]
-Form = Literal["matrix", "rows", "answers"]
+Form = Literal["matrix", "rows", "answers", "numbers"]
 
 ZERO: Floats = freeze(np.zeros(()))
 

@@ -19,6 +19,7 @@ from costboost.inputs.arrays import freeze
 from costboost.typing import Floats
 
 __all__ = [
+    "N_POINTS",
     "Uncertain",
     "at",
     "check_together",
@@ -30,6 +31,8 @@ __all__ = [
     "renamed",
     "uncertain",
 ]
+
+N_POINTS = 4096  # at which several factors are looked at together
 
 
 @dataclass(frozen=True)

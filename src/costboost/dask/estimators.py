@@ -28,8 +28,8 @@ from costboost.estimators.gradient import GradientBoostClassifier, GradientBoost
 from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.spread import PartsTable
+from costboost.runtime.machine import ThreadScratch
 from costboost.shards.parts import TablePart
-from costboost.shards.rows import ThreadScratch
 
 __all__ = [
     "fit_on_cluster",

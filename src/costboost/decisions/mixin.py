@@ -20,6 +20,7 @@ from costboost.decisions.parity import Parity, allocate_parity, group_labels
 from costboost.inputs.arrays import mean_paid, read_weights
 from costboost.inputs.checks import (
     OneFit,
+    VersionedState,
     answers_tables,
     check_choice,
     check_labels,
@@ -28,7 +29,6 @@ from costboost.inputs.checks import (
     refuse_unopened,
     warn_caller,
 )
-from costboost.inputs.estimators import VersionedState
 from costboost.runtime.machine import need
 from costboost.typing import Floats, Int64
 
@@ -79,7 +79,7 @@ class ReportMixin:
         **how
             Everything else that `costboost.report.make_report` takes: ``sample_weight``,
             ``current``, ``groups``, ``time``, ``rows``, ``currency``, ``names``, ``notes``,
-            ``title``, ``random_state``.
+            ``title``, ``random_state``, ``scenarios``, ``promise``, ``cap``, ``parity``, ``swap``.
 
         Returns
         -------
@@ -320,7 +320,7 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         return self.predict_proba(X)
 
     @answers_tables
-    def expected_cost(self, X: Any, costs: Any = None) -> Any:
+    def expected_cost(self, X: Any, costs: Any = None, *, interval: float | None = None) -> Any:
         """Return the expected cost of each decision, ``sum_k p(k | x) C[k, action]``.
 
         Parameters
@@ -328,17 +328,29 @@ class CostDecisionMixin(ReportMixin, VersionedState, OneFit):
         X : array-like of shape (n_samples, n_features)
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
             Prices to use instead of those of ``fit``: constant, by column, or one per row of X.
+        interval : float, default=None
+            A share above 0 and at most 1, such as 0.95: say, too, between which ends the expected
+            cost lies with that probability while prices that are `uncertain` vary; 1 is all that
+            it may be. It comes from the prices alone; see `Costs.expected`.
 
         Returns
         -------
         ndarray or DataFrame of shape (n_samples, n_actions)
             Where X is a frame, one of the same library, with a column for each class or action;
-            see `set_output`.
+            see `set_output`. With ``interval``, an array of shape (n_samples, n_actions, 3), the
+            last axis the expected cost at the means of prices, the low and the high end; or a frame
+            with three columns for each action a: ``a``, ``"a low"`` and ``"a high"``.
         """
         proba = self._decision_proba(X, costs)
         prices = self._decision_costs(costs, X)
         assert prices.actions is not None  # bound to the classes
-        return as_table(prices.expected(proba), prices.actions, X, self)
+        if interval is None:
+            return as_table(prices.expected(proba), prices.actions, X, self)
+        ends = prices.expected(proba, interval=interval)
+        names = [n for a in prices.actions.tolist() for n in (a, f"{a} low", f"{a} high")]
+        flat = ends.reshape(len(ends), -1)
+        made = as_table(flat, np.array(names, dtype=object), X, self)
+        return ends if made is flat else made
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `expected_cost` returns, as scikit-learn's transformers do.

@@ -1,28 +1,25 @@
 """The cheapest decisions of all rows whose rates differ little between groups, and what that costs.
 
 Each group g has a rate: of its rows, the share on which an action is taken; or, of the rows in it
-that are expected to be negative (positive), the share that is decided positive (negative). With one
-variable for each action of each row but the cheapest, this is a linear program in few constraints:
+that are expected to be negative (positive), the share that is decided positive (negative). Of all
+decisions that keep capacities and
 
-    least sum of what is paid more, so that  t <= rate of g <= t + within  for every g, some t
+    t <= rate of g <= t + within  for every g, some t
 
-together with capacities. A vertex of it splits at most one row for each constraint in force: its
-value is a lower bound, its dual values are shadow prices. Decisions are of whole rows: the
-mixed-integer solver HiGHS searches among those that the bound leaves until it has proved the best,
-to 1e-4 of what the constraints cost, or for 10 seconds; the lower bound that it proved by then goes
-with the decisions. Constraints are kept to its tolerance, 1e-6.
+those of the least cost are found (`costboost.decisions.parity_program`). If rows could be split the
+problem would be convex: its value is a lower bound, its dual values are shadow prices. Decisions
+are of whole rows, and go with the lower bound that was proved for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, sparse
 
 from costboost.decisions.capacity import (
     Allocation,
@@ -35,6 +32,16 @@ from costboost.decisions.capacity import (
     read_limits,
     read_never,
 )
+from costboost.decisions.parity_program import (
+    WHOLE,
+    Program,
+    Relaxed,
+    TradeOffs,
+    build,
+    is_proved,
+    solve_relaxed,
+    solve_whole,
+)
 from costboost.inputs.checks import check_choice
 from costboost.text import count, listed, money, number, percent
 from costboost.typing import Floats, Int64
@@ -42,8 +49,6 @@ from costboost.typing import Floats, Int64
 Rate = Literal["rate", "missed", "blocked"]
 RATES = ("rate", "missed", "blocked")
 FEW_ROWS = 50
-_GAP = 1e-4  # of what parity and capacities cost
-_SECONDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +114,7 @@ class ParityAllocation(Allocation):
         The same if rates could differ as they like.
     shadow_price : float
         By how much the expected cost of all rows would fall if rates could differ by one percentage
-        point more: the slope of the linear program.
+        point more: the slope if rows could be split.
     group_prices : dict
         What treating a row of each group as costing that much more (or less) would do in its place:
         added to the action's price, for "missed" and "blocked" times the row's probability.
@@ -163,49 +168,6 @@ class ParityAllocation(Allocation):
         if self.few_rows:
             lines.append(f"  fewer than {FEW_ROWS} rows: {listed([str(g) for g in self.few_rows])}")
         return "\n".join(lines)
-
-
-class Relaxed(NamedTuple):
-    """Optimum of the linear program: rows may be split.
-
-    Attributes
-    ----------
-    shares : ndarray of shape (n, A)
-        How much of each row takes each action.
-    slope : float
-        What the cost falls by per unit of `within`.
-    prices : ndarray of shape (G,)
-        What raising the rate of each group by 1 adds to the cost: its dual value.
-    capacity_prices : ndarray of shape (C, A)
-        What one more place would save.
-    duals : ndarray
-        Of the rates and the capacities, in the order of the rows of the program.
-    cost : float
-        What is paid more than for the cheapest action of every row.
-    """
-
-    shares: Floats
-    slope: float
-    prices: Floats
-    capacity_prices: Floats
-    duals: Floats
-    cost: float
-
-
-class _Program(NamedTuple):
-    """The program, with a variable for each of `rows`, `acts`, and one for the lowest rate."""
-
-    table: Floats
-    free: Int64
-    rows: NDArray[np.intp]
-    acts: Int64
-    extra: Floats
-    matrix: Any
-    low: Floats
-    high: Floats
-    n_groups: int
-    capped: list[tuple[int, int]]
-    forbidden: NDArray[np.bool_]
 
 
 def group_labels(groups: Any, X: Any) -> NDArray[Any]:
@@ -270,170 +232,6 @@ def target_and_weights(
     return known.index(both[1 - at]), np.asarray(proba[:, at])
 
 
-def _build(
-    table: Floats,
-    free: Int64,
-    forbidden: NDArray[np.bool_],
-    target: int,
-    shares: Floats,
-    cut: RowGroups,
-    within: float,
-    limits: Int64,
-    limited: list[int],
-    capacity_cut: RowGroups,
-) -> _Program:
-    """Write the program down; `shares` is what each row adds to the rate of its group."""
-    n, n_actions = table.shape
-    open_cells = ~forbidden
-    open_cells[np.arange(n), free] = False
-    rows, acts = np.nonzero(open_cells)
-    extra = table[rows, acts] - table[rows, free[rows]]
-    n_groups, last = len(cut.sizes), len(rows)
-    columns = np.arange(last)
-    # Rates: what is taken instead of the cheapest action, from what that comes to.
-    change = shares[rows] * ((acts == target).astype(float) - (free[rows] == target))
-    base = np.bincount(cut.codes, weights=shares * (free == target), minlength=n_groups)
-    moved = change != 0
-    blocks = [
-        sparse.csr_matrix(
-            (change[moved], (cut.codes[rows[moved]], columns[moved])), shape=(n_groups, last + 1)
-        )
-        - sparse.csr_matrix(
-            (np.ones(n_groups), (np.arange(n_groups), np.full(n_groups, last))),
-            shape=(n_groups, last + 1),
-        )
-    ]
-    low, high = [-base], [within - base]
-    capped = [(c, a) for c in range(len(capacity_cut.sizes)) for a in limited]
-    for c, a in capped:
-        here = capacity_cut.codes[rows] == c
-        change = here * ((acts == a).astype(float) - (free[rows] == a))
-        used = np.sum((capacity_cut.codes == c) & (free == a))
-        blocks.append(sparse.csr_matrix(np.append(change, 0.0)))
-        low.append(np.array([-np.inf]))
-        high.append(np.array([float(limits[c, a] - used)]))
-    if n_actions > 2:  # one action a row
-        blocks.append(sparse.csr_matrix((np.ones(last), (rows, columns)), shape=(n, last + 1)))
-        low.append(np.full(n, -np.inf))
-        high.append(np.ones(n))
-    return _Program(
-        table, free, rows, acts.astype(np.int64), extra, sparse.vstack(blocks).tocsr(),
-        np.concatenate(low), np.concatenate(high), n_groups, capped, forbidden,
-    )  # fmt: skip
-
-
-def _bounds(program: _Program) -> tuple[Floats, Floats]:
-    low, high = np.zeros(len(program.rows) + 1), np.ones(len(program.rows) + 1)
-    low[-1] = -1.0  # rates are at least 0 but for rounding
-    return low, high
-
-
-def solve_relaxed(program: _Program, n_capacity_groups: int) -> Relaxed:
-    """Return the optimum of the linear program."""
-    g, rest = program.n_groups, slice(program.n_groups, None)
-    matrix = sparse.vstack([program.matrix[:g], -program.matrix[:g], program.matrix[rest]])
-    limits = np.concatenate([program.high[:g], -program.low[:g], program.high[rest]])
-    found = optimize.linprog(
-        np.append(program.extra, 0.0),
-        A_ub=matrix.tocsr(),
-        b_ub=limits,
-        bounds=np.stack(_bounds(program), axis=1),
-        method="highs",
-    )
-    if found.status == 2:
-        raise ValueError(
-            "No decisions keep the parity and the capacities at once: raise within=, or a capacity."
-        )
-    if found.status != 0:
-        raise RuntimeError(f"the linear program was not solved: {found.message}")
-    duals = np.asarray(found.ineqlin.marginals)
-    n, n_actions = program.table.shape
-    shares = np.zeros((n, n_actions))
-    shares[program.rows, program.acts] = found.x[:-1]
-    shares[np.arange(n), program.free] = 1 - shares.sum(axis=1)
-    prices = np.zeros((n_capacity_groups, n_actions))
-    for i, (c, a) in enumerate(program.capped):
-        prices[c, a] = max(0.0, -duals[2 * g + i])
-    of_rates = duals[:g] - duals[g : 2 * g]
-    return Relaxed(
-        shares=shares,
-        slope=max(0.0, -float(np.sum(duals[:g]))),
-        prices=-of_rates,
-        capacity_prices=prices,
-        duals=np.concatenate([of_rates, duals[2 * g : 2 * g + len(program.capped)]]),
-        cost=float(found.fun),
-    )
-
-
-def _regrets(program: _Program, relaxed: Relaxed) -> Floats:
-    """Return what each action costs more than the best of its row at the dual prices, (n, A).
-
-    Decisions that take such an action cost at least that much more than the linear program.
-    """
-    priced = program.table - program.table[np.arange(len(program.table)), program.free][:, None]
-    coupling = program.matrix[: len(relaxed.duals)]
-    priced[program.rows, program.acts] += (coupling.T @ -relaxed.duals)[:-1]
-    priced[program.forbidden] = np.inf
-    return np.asarray(priced - priced.min(axis=1, keepdims=True))
-
-
-def _solve_whole(program: _Program, relaxed: Relaxed) -> tuple[Int64, float]:
-    """Return the actions of the least cost in which no row is split, and a lower bound.
-
-    Most rows have one action that decisions within reach of the bound can take; first those are
-    guessed, which gives decisions and so a limit to their cost, then they are known.
-    """
-    regrets = _regrets(program, relaxed)
-    second = np.partition(regrets, 1, axis=1)[:, 1]
-    best, n_open = np.zeros_like(regrets, dtype=bool), 60
-    best[np.arange(len(regrets)), np.argmin(regrets, axis=1)] = True
-    while True:
-        near = np.ones(len(second), dtype=bool)
-        if n_open < len(second):
-            near = second <= np.partition(second, n_open)[n_open]
-        allowed = np.where(near[:, None], np.isfinite(regrets), best)
-        taken, cost, proved = _solve_open(program, allowed)
-        if taken is not None:
-            break
-        if near.all():
-            raise ValueError(
-                "No decisions about whole rows keep the parity and the capacities at once: raise "
-                "within=, or a capacity. A difference of nothing asks for rates that are the same "
-                "fraction of every group."
-            )
-        n_open *= 4
-    reach = regrets <= (cost - relaxed.cost) * (1 + 1e-6) + 1e-9 * abs(relaxed.cost)
-    if (reach & ~allowed).any():
-        better, less, proved = _solve_open(program, reach | best)
-        if better is not None and less <= cost:
-            taken, cost = better, less
-    return taken, min(cost, max(proved, relaxed.cost))
-
-
-def _solve_open(program: _Program, allowed: NDArray[np.bool_]) -> tuple[Int64 | None, float, float]:
-    """Return the best decisions among allowed actions, their cost over the free ones, and a bound.
-
-    None if there are none.
-    """
-    low, high = _bounds(program)
-    high[:-1] = allowed[program.rows, program.acts]
-    alone = allowed.sum(axis=1) == 1
-    low[:-1] = high[:-1] * alone[program.rows]
-    found = optimize.milp(
-        np.append(program.extra, 0.0),
-        integrality=np.append(np.ones(len(program.rows)), 0),
-        bounds=optimize.Bounds(low, high),
-        constraints=optimize.LinearConstraint(program.matrix, program.low, program.high),
-        options={"mip_rel_gap": _GAP, "time_limit": _SECONDS},
-    )
-    if found.x is None:
-        return None, np.inf, np.inf
-    taken = program.free.copy()
-    chosen = found.x[:-1] > 0.5
-    taken[program.rows[chosen]] = program.acts[chosen]
-    return taken, float(found.fun), float(found.mip_dual_bound)
-
-
 class Problem(NamedTuple):
     """Decisions to be made: what they cost, in which groups, and what they must not do."""
 
@@ -447,7 +245,49 @@ class Problem(NamedTuple):
     limits: Int64
     limited: list[int]
     capacity_cut: RowGroups
-    program: _Program
+    free: Int64
+    forbidden: NDArray[np.bool_]
+
+    @property
+    def shares(self) -> Floats:
+        """What each row adds to the rate of its group."""
+        return np.asarray(self.weights / self.group_sums(self.weights)[self.cut.codes])
+
+    def program(self) -> Program:
+        """Return the problem as a linear program."""
+        return build(
+            self.table, self.free, self.forbidden, self.target, self.shares, self.cut,
+            float(self.parity.within), self.limits, self.limited, self.capacity_cut,
+        )  # fmt: skip
+
+    def trade_offs(self) -> TradeOffs | None:
+        """Return the trade-offs of the groups; None where capacities couple them."""
+        if self.limited:
+            return None
+        return TradeOffs(self.table, self.free, self.forbidden, self.target, self.shares, self.cut)
+
+    def relaxed(self) -> Relaxed:
+        """Return the optimum if rows may be split."""
+        found = self.trade_offs()
+        if found is not None:
+            return found.relaxed(float(self.parity.within))
+        return solve_relaxed(self.program(), len(self.capacity_cut.sizes))
+
+    def solve(self) -> tuple[Int64, float, Relaxed]:
+        """Return the best actions, a lower bound to their cost over the free ones, and duals."""
+        own, within = self.rates(self.without.codes), float(self.parity.within)
+        found = self.trade_offs()
+        relaxed = self.relaxed() if found is None else found.relaxed(within)
+        if own.max() - own.min() <= within:
+            return self.without.codes, relaxed.cost, relaxed
+        known = None if found is None else found.whole(within, relaxed)
+        if found is not None and found.alike:
+            if known is None:
+                raise ValueError(WHOLE)
+            return *known, relaxed
+        if known is not None and is_proved(known[1], relaxed):
+            return known[0], relaxed.cost, relaxed
+        return *solve_whole(self.program(), relaxed, known), relaxed
 
     def group_sums(self, values: Floats) -> Floats:
         """Return the sum over the rows of each group."""
@@ -497,13 +337,10 @@ def read_problem(
     if forbidden.any():
         allowed = np.argmin(price_out(table, forbidden), axis=1)
         free = np.where(forbidden[np.arange(n), free], allowed, free)
-    program = _build(
-        table, free, forbidden, target, weights / sums[cut.codes], cut, float(parity.within),
-        limits, limited, capacity_cut,
-    )  # fmt: skip
     return Problem(
-        table, names, parity, cut, target, weights, without, limits, limited, capacity_cut, program
-    )
+        table, names, parity, cut, target, weights, without, limits, limited, capacity_cut, free,
+        forbidden,
+    )  # fmt: skip
 
 
 def allocate_parity(
@@ -551,13 +388,9 @@ def allocate_parity(
         never=never, proba=proba, classes=classes, positive=positive,
     )  # fmt: skip
     cut, table, without = problem.cut, problem.table, problem.without
-    relaxed = solve_relaxed(problem.program, len(problem.capacity_cut.sizes))
-    own = problem.rates(without.codes)
-    taken, bound = without.codes, relaxed.cost
-    if own.max() - own.min() > parity.within:
-        taken, bound = _solve_whole(problem.program, relaxed)
+    taken, bound, relaxed = problem.solve()
     rows = np.arange(len(table))
-    bound += float(np.sum(table[rows, problem.program.free]))
+    bound += float(np.sum(table[rows, problem.free]))
     assert cut.labels is not None
     labels, sizes = cut.labels.tolist(), cut.sizes.tolist()
 
@@ -627,6 +460,7 @@ def parity_frontier(
     parity: Parity,
     *,
     n_points: int = 21,
+    within: ArrayLike | None = None,
     **how: Any,
 ) -> ParityFrontier:
     """Return what parity costs for every permitted difference.
@@ -636,7 +470,10 @@ def parity_frontier(
     expected, capacity, parity
         As for `allocate_parity`; how far rates may differ is not read.
     n_points : int, default=21
-        At least 2.
+        At least 2, evenly spread.
+    within : array-like, default=None
+        Further differences, such as those that are discussed; beyond that of the cheapest decisions
+        they are left out.
     **how
         What `allocate_parity` takes besides.
 
@@ -658,13 +495,20 @@ def parity_frontier(
     problem = read_problem(expected, capacity, parity, **how)
     own = problem.rates(problem.without.codes)
     widths = np.linspace(float(own.max() - own.min()), 0.0, n_points)
-    program, g = problem.program, problem.program.n_groups
-    base = float(np.sum(problem.table[np.arange(len(problem.table)), program.free]))
+    if within is not None:
+        asked = np.asarray(within, dtype=np.float64).ravel()
+        if not (asked >= 0).all():
+            raise ValueError(f"within={within!r}: give differences of shares, 0 to 1.")
+        widths = np.unique(np.concatenate([widths, asked[asked < widths[0]]]))[::-1]
+    base = float(np.sum(problem.table[np.arange(len(problem.table)), problem.free]))
+    found = problem.trade_offs()
     costs, by_group, rates = [], [], []
     for width in widths.tolist():
-        high = program.high.copy()
-        high[:g] += width - float(parity.within)
-        relaxed = solve_relaxed(program._replace(high=high), len(problem.capacity_cut.sizes))
+        if found is None:
+            wide = problem._replace(parity=replace(parity, within=width))
+            relaxed = wide.relaxed()
+        else:
+            relaxed = found.relaxed(width)
         costs.append(base + relaxed.cost)
         by_group.append(problem.group_sums(np.sum(relaxed.shares * problem.table, axis=1)))
         rates.append(problem.rates(relaxed.shares))

@@ -149,7 +149,15 @@ def write_encoding(prefix: str, binner: Binner, used: list[int], size: int) -> s
     data, calls = [], []
     for place, j in enumerate(used):
         kept: Any = binner.categories[j]
-        if kept is None:
+        codes = binner.codes_of_levels(j)
+        if codes is not None:
+            data.append(array("unsigned char", f"{prefix}_levels_{j}", map(str, codes.tolist())))
+            call = f"whole_level(row[{j}], {prefix}_levels_{j}, {len(kept)})"
+            if j not in text:
+                data.append(array("double", f"{prefix}_categories_{j}", map(number, kept)))
+                names = f"{prefix}_categories_{j}, {prefix}_levels_{j}"
+                call = f"level(row[{j}], {names}, {len(kept)})"
+        elif kept is None:
             edges = [*binner.edges[j].tolist(), np.inf]  # C has no empty arrays
             data.append(array("double", f"{prefix}_edges_{j}", map(number, edges)))
             call = f"bin(row[{j}], {prefix}_edges_{j}, {len(edges) - 1})"
@@ -196,6 +204,27 @@ static unsigned char PREFIX_whole(double x, int n)
 {
     return x >= 0.0 && x < n && x == (int)x ? (unsigned char)x : 255;
 }""",
+    "whole_level": """\
+/* The code of the level that PREFIX_code numbered, or of levels not seen; 255: missing. */
+static unsigned char PREFIX_whole_level(double x, const unsigned char *codes, int n)
+{
+    return x != x ? 255 : codes[x >= 0.0 && x < n && x == (int)x ? (int)x : n];
+}""",
+    "level": """\
+/* The code of a number among sorted levels, or of those not seen; 255: missing. */
+static unsigned char PREFIX_level(double x, const double *kept, const unsigned char *codes, int n)
+{
+    int low = 0, high = n - 1;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (kept[middle] < x) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return x != x ? 255 : codes[kept[low] == x ? low : n];
+}""",
     "place": """\
 /* The place of a number among sorted categories, or 255: missing. */
 static unsigned char PREFIX_place(double x, const double *kept, int n)
@@ -221,12 +250,20 @@ def write_codes(prefix: str, binner: Binner, used: list[int]) -> str:
     for j in columns:
         kept = [str(key) for key in binner.categories[j] or ()]
         parts.append(array("char *const", f"{prefix}_texts_{j}", map(string, kept)))
+    coded = {j for j in columns if binner.codes_of_levels(j) is not None}
     cases = "\n".join(
         f"    case {j}:\n        kept = {prefix}_texts_{j};\n"
-        f"        n = {len(binner.categories[j] or ())};\n        break;"
+        f"        n = {len(binner.categories[j] or ())};\n"
+        + "        unseen = n;\n" * (j in coded)
+        + "        break;"
         for j in columns
     )
-    code = _CODE.replace("PREFIX", prefix).replace("CASES", cases)
+    code = _CODE
+    if coded:  # a level that is not known is not missing there
+        head, last = "    int low = 0, high, n;\n", "        }\n    }\n    return NAN;"
+        code = code.replace(head, head + "    double unseen = NAN;\n")
+        code = code.replace(last, last.replace("NAN", "unseen"))
+    code = code.replace("PREFIX", prefix).replace("CASES", cases)
     return "\n\n".join([*parts, code])  # texts may hold any word
 
 

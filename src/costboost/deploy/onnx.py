@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost._version import __version__
+from costboost.binning.binner import Binner
 from costboost.deploy.c_trees import columns_of_text
 from costboost.deploy.exported import Exported, export
 from costboost.deploy.onnx_nodes import Graph, write_forest, write_map
@@ -127,18 +128,49 @@ def _write_inputs(graph: Graph, model: Exported, dtype: Any) -> str:
         doc = f"Columns, in order: {list(binner.feature_names)}." if binner.feature_names else ""
         given = graph.input("X", dtype, binner.n_features, doc=doc)
         whole = graph.add("Cast", given, to=np.float64)
-        if not binner.is_categorical.any():
+        if all(kept is None for kept in binner.categories):
             return whole
         columns = [graph.columns(whole, j) for j in range(binner.n_features)]
     parts = []
     for j, column in enumerate(columns):
         kept: Any = binner.categories[j]
-        if j in text:
+        if binner.codes_of_levels(j) is not None:
+            parts.append(_values_of_levels(graph, binner, j, column, text=j in text))
+        elif j in text:
             parts.append(_places_of_text(graph, column, kept))
         else:
             number = graph.add("Cast", column, to=np.float64)
             parts.append(number if kept is None else _places_of_numbers(graph, number, kept))
     return graph.add("Concat", *parts, axis=1)
+
+
+def _values_of_levels(graph: Graph, binner: Binner, j: int, column: str, *, text: bool) -> str:
+    """Return numbers that stand for the codes of levels; an empty text is missing."""
+    kept: Any = binner.categories[j]
+    codes, cuts = binner.codes_of_levels(j), binner.edges[j]
+    assert codes is not None
+    # A number in the bin of the code where trees cut by order, the code itself in sets; at last
+    # what is missing.
+    values = np.append(np.append(cuts, np.inf), np.nan)
+    if binner.is_categorical[j]:
+        values = np.append(np.arange(binner.n_bins[j], dtype=np.float64), -1.0)
+    missing, unseen = len(values) - 1, int(codes[-1])
+    at = codes[:-1].astype(np.int64)
+    if text and "" not in kept:
+        kept, at = (*kept, ""), np.append(at, missing)
+    keys = np.array(kept, dtype=object if text else np.float64)
+    given = column if text else graph.add("Cast", column, to=np.float64)
+    places = graph.add(
+        "LabelEncoder",
+        given,
+        domain="ai.onnx.ml",
+        keys_tensor=graph.tensor(keys),
+        values_tensor=graph.tensor(at),
+        default_tensor=graph.tensor(np.array([unseen])),
+    )
+    if not text:
+        places = graph.add("Where", graph.add("IsNaN", given), graph.ints([missing]), places)
+    return graph.add("Gather", graph.doubles(values), places, axis=0)
 
 
 def _places_of_text(graph: Graph, column: str, kept: tuple[str, ...]) -> str:

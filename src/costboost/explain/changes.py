@@ -90,7 +90,11 @@ def nearest_changes(
     binner = model.forests[0].binner
     used = np.unique(np.concatenate([forest.used_features for forest in model.forests]))
     tried = [
-        (j, code) for j in used.tolist() if j not in priced for code in range(int(binner.n_bins[j]))
+        (j, code)
+        for j in used.tolist()
+        if j not in priced
+        for code in range(int(binner.n_bins[j]))
+        if binner.categories[j] is None or binner.levels_of(j, code)
     ]
     if not tried:
         return []
@@ -117,16 +121,15 @@ def by_distance(changes: Collection[Change]) -> list[Change]:
 
 
 def _distance(binner: Binner, j: int, now: int, code: int) -> float:
-    if binner.is_categorical[j] or now == MISSING:
+    if binner.categories[j] is not None or now == MISSING:
         return 1.0
     return abs(code - now) / int(binner.n_bins[j])
 
 
 def _describe(binner: Binner, j: int, now: int, code: int) -> tuple[str, float | None]:
     """Return in words what the column would have to be, and the number in them."""
-    categories = binner.categories[j]
-    if categories is not None:
-        return str(categories[code]), None
+    if binner.categories[j] is not None:
+        return str(binner.levels_of(j, code)[0]), None
     edges = np.concatenate([[-np.inf], binner.edges[j], [np.inf]])
     low, high = float(edges[code]), float(edges[code + 1])
     if len(edges) == 2:

@@ -148,6 +148,13 @@ def shap_model(member: Member) -> dict[str, Any]:
             f"Column {j} is split by sets of categories, which shap's trees cannot express. Use "
             "contributions, which is exact for them, or fit on encoded columns."
         )
+    coded = forest.binner.level_codes
+    by_target = [j for j in forest.used_features.tolist() if coded and coded[j] is not None]
+    if by_target:
+        raise ValueError(
+            f"Column {by_target[0]} is coded by its target (target_encoding), which shap's trees "
+            "cannot express. Use contributions, which is exact for it, or fit on encoded columns."
+        )
     return {
         "internal_dtype": np.float64,
         "input_dtype": np.float64,

@@ -127,7 +127,9 @@ class PricedChanges:
         proba = self._of_bins(j, int(binner.n_bins[j]))
         categories = binner.categories[j]
         if categories is not None:
-            return self._of_categories(j, variants, categories, proba)
+            codes = binner.codes_of_levels(j)
+            each = proba if codes is None else proba[codes[:-1]]
+            return self._of_categories(j, variants, categories, each)
         if not len(binner.edges[j]):  # one value was seen, and no other is proposed
             return None
         axis = _axis(binner.edges[j], variants, j)

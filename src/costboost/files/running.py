@@ -13,19 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.binning.partitioned import fit_partitioned_binner
 from costboost.costs import Costs, as_costs
 from costboost.files.finding import DataFile, open_file, pa, pq
 from costboost.files.sources import as_pandas, prices_of
 from costboost.fitting.spread import PartsTable
 from costboost.inputs.checks import check_number
-from costboost.runtime.machine import AFTER, EVERY, TerminalLine, release_memory
+from costboost.runtime.machine import AFTER, EVERY, TerminalLine, ThreadScratch, release_memory
 from costboost.runtime.messages import Call
 from costboost.shards.parts import RowSource, TablePart
-from costboost.shards.rows import ThreadScratch
-from costboost.typing import Floats
 
-__all__ = ["answer_in_batches", "StepProgress", "FileTable", "InProcess"]
+__all__ = ["FileTable", "InProcess", "StepProgress", "answer_in_batches"]
 
 
 # ---- Progress of reading, binning and writing, on the terminal.
@@ -140,15 +137,15 @@ class FileTable(PartsTable):
         self.progress, self._here = progress, cluster
         super().__init__(cluster, names, targets=targets)
 
-    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
+    def _binning_options(self) -> dict[str, Any]:
+        return {
+            "held_bytes": min(max(_HELD_A_ROW * self.n_rows, _HELD_LEAST), _HELD_MOST),
+            "on_column": lambda done, total: self.progress("bins", done, total, "columns"),
+        }
+
+    def fit_binner(self, *args: Any) -> None:
         """Learn how to bin the columns: exactly as if all rows were in one place."""
-        self.binner = fit_partitioned_binner(
-            self.cluster.send,
-            max_bins=max_bins,
-            categorical_features=categorical,
-            held_bytes=min(max(_HELD_A_ROW * self.n_rows, _HELD_LEAST), _HELD_MOST),
-            on_column=lambda done, total: self.progress("bins", done, total, "columns"),
-        )
+        super().fit_binner(*args)
         _release_memory()
 
     def _encode(self) -> None:
@@ -191,6 +188,7 @@ def answer_in_batches(
     costs: Any = None,
     out: str | os.PathLike[str] | None = None,
     batch_rows: int = 1 << 17,
+    **options: Any,
 ) -> Any:
     """Apply a method of a model to all rows of a table, batch by batch.
 
@@ -206,6 +204,8 @@ def answer_in_batches(
         table's `row_id` if it has one, in the order of the table.
     batch_rows : int, default=131072
         At most so many rows are in memory at once.
+    **options
+        What else the method takes, such as ``interval=`` of ``expected_cost``.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def answer_in_batches(
     """
     check_is_fitted(model)
     check_number("batch_rows", batch_rows, low=1, whole=True)
-    asking = _Asking(table, model, method, costs)
+    asking = _Asking(table, model, method, costs, options)
     if out is None:
         return (answer for answer, _, _ in asking.batches(int(batch_rows)))
     return _write(asking, os.fspath(out), int(batch_rows))
@@ -223,8 +223,10 @@ def answer_in_batches(
 class _Asking:
     """One method of one model, and the columns it needs of each batch."""
 
-    def __init__(self, table: Files, model: Any, method: str, costs: Any) -> None:
-        self.table, self.model, self.method = table, model, method
+    def __init__(
+        self, table: Files, model: Any, method: str, costs: Any, options: dict[str, Any]
+    ) -> None:
+        self.table, self.model, self.method, self.options = table, model, method, options
         self.features = self._features()
         self.costs = self._costs(costs)
 
@@ -289,7 +291,9 @@ class _Asking:
     def _answer(self, batch: pa.RecordBatch) -> tuple[NDArray[Any], list[str]]:
         rows = pa.Table.from_batches([batch])
         given = {} if self.costs is None else {"costs": self._bound(rows)}
-        found = getattr(self.model, self.method)(rows.select(self.features), **given)
+        found = getattr(self.model, self.method)(
+            rows.select(self.features), **given, **self.options
+        )
         if hasattr(found, "columns"):  # a frame, by the model's or scikit-learn's own setting
             names = list(getattr(found, "column_names", found.columns))
             columns = [np.asarray(found[name]) for name in names]

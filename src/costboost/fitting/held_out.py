@@ -12,7 +12,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from costboost.calibration import labels_of_sets
-from costboost.costs import Costs, as_costs
+from costboost.costs import Costs, NumberCosts, as_costs, as_number_costs
 from costboost.inputs.arrays import read_numbers, read_weights
 from costboost.inputs.checks import check_table, read_numeric_targets
 from costboost.shards.layout import blocks_of
@@ -278,6 +278,7 @@ HISTORY = (
     "validation_rounds_",
     "eval_results_",
     "estimators_",
+    "recipe_",
 )
 
 
@@ -328,9 +329,9 @@ def _read_one_set(estimator: Any, name: str, part: Any, *, per_row: bool) -> Eva
             f"{name} must be (X, y) or (X, y, costs) or (X, y, costs, sample_weight), got {given}."
         )
     X, y, costs, weights = (*part, None, None)[:4]
-    by_column = getattr(getattr(estimator, "costs_", None), "needs_table", False)
-    if costs is None and by_column:
-        costs = estimator.costs_
+    trained_on = getattr(estimator, "costs_", getattr(estimator, "training_costs_", None))
+    if costs is None and getattr(trained_on, "needs_table", False):
+        costs = trained_on
     if costs is None and per_row:
         raise ValueError(
             "Training has prices per row, so the held-out rows need their own: give "
@@ -339,15 +340,22 @@ def _read_one_set(estimator: Any, name: str, part: Any, *, per_row: bool) -> Eva
     X = check_table(estimator, X, reset=False)
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
-    if isinstance(costs, Costs | Mapping):
+    if isinstance(costs, Costs) or (isinstance(costs, Mapping) and hasattr(estimator, "classes_")):
         costs = as_costs(costs, table=X)
+    elif isinstance(costs, NumberCosts | Mapping):
+        costs = as_number_costs(costs).bind_table(X)
     weights = None if weights is None else read_weights(weights, len(labels))
     return EvalSet(name, X, labels, costs, weights)
 
 
 def read_prices_of_set(part: EvalSet) -> tuple[Floats, Floats | None]:
-    """Return the target of a regression's eval set, (n,), and its prices, (n, 2), if any."""
+    """Return the target of a regression's eval set, (n,), and its prices, if any.
+
+    They have shape (n, 2), over and under, or (n, 4) where they are `NumberCosts`.
+    """
     n_rows, given = len(part.y), part.costs
+    if isinstance(given, NumberCosts):
+        return read_numeric_targets(part.X, part.y), given.training_prices(n_rows)
     prices = None if given is None else read_numbers(given, "the prices of eval_set")
     if prices is not None and prices.shape != (n_rows, 2):
         raise ValueError(

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.costs import Costs
+from costboost.costs import ColumnTests, Costs, as_feature_costs
 from costboost.fitting.held_out import METRICS
+from costboost.inputs.arrays import find_column
 from costboost.inputs.checks import (
     check_choice,
     check_number,
@@ -81,9 +81,10 @@ def _read_way(name: Any, way: Any) -> int:
 
 def check_order(monotone: Ways | None, binner: Binner) -> None:
     """Refuse monotone constraints on columns whose values have no order."""
-    if monotone is None or not np.any(binner.is_categorical & (monotone != 0)):
+    held = np.array([keys is not None for keys in binner.categories])
+    if monotone is None or not np.any(held & (monotone != 0)):
         return
-    j = int(np.flatnonzero(binner.is_categorical & (monotone != 0))[0])
+    j = int(np.flatnonzero(held & (monotone != 0))[0])
     name = j if binner.feature_names is None else repr(binner.feature_names[j])
     raise ValueError(
         f"monotonic_cst constrains column {name}, whose categories have no order. Set 0 there, or "
@@ -121,23 +122,25 @@ def read_interactions(params: Any, X: Any) -> Interactions | None:
     return make_interactions(len(names), groups)
 
 
+def read_feature_costs(params: Any, X: Any) -> ColumnTests | None:
+    """Return what columns cost, or None where no prices are given."""
+    prices = getattr(params, "feature_costs", None)
+    given = None if prices is None else as_feature_costs(prices)
+    if given is None:
+        return None
+    _refuse_outside(params, "feature_costs")
+    init = getattr(params, "init", None)
+    if init is not None and not isinstance(init, str):
+        raise ValueError(
+            f"feature_costs prices the columns of the built-in tree, and init="
+            f"{type(init).__name__} reads all columns of every row. Use init=None, or 'zero'."
+        )
+    return given.bind(column_names(X))
+
+
 def column_names(X: Any) -> list[Any]:
     """Return the names of the columns of a table; their positions where they have none."""
     return [str(name) for name in X.columns] if is_frame(X) else list(range(X.shape[1]))
-
-
-def find_column(key: Any, names: list[Any], parameter: str) -> int:
-    """Return the position of a column given by name or position."""
-    if key in names and not isinstance(key, bool):
-        return names.index(key)
-    is_place = isinstance(key, Integral) and not isinstance(key, bool)
-    if is_place and 0 <= int(key) < len(names):
-        return int(key)
-    known = "numbered from 0" if not names or isinstance(names[0], int) else f"such as {names[0]!r}"
-    raise ValueError(
-        f"{parameter} names column {key!r}, which X does not have: it has {len(names)} columns, "
-        f"{known}."
-    )
 
 
 def _refuse_outside(params: Any, name: str) -> None:
@@ -162,6 +165,8 @@ def check_training(params: Any, *, auto_leaf: bool = False) -> None:
     """
     check_choice("on_interrupt", params.on_interrupt, ("raise", "keep"))
     check_choice("warm_start", params.warm_start, (True, False))
+    if hasattr(params, "target_encoding"):
+        check_choice("target_encoding", params.target_encoding, ("auto", True, False))
     if hasattr(params, "ensemble"):
         check_choice("ensemble", params.ensemble, (True, False))
     check_number("n_estimators", params.n_estimators, low=1, whole=True)
@@ -256,6 +261,8 @@ class TrainingPlan:
         0 for regression.
     calibration : str or None
         The map from scores to probabilities.
+    target_encoding : bool
+        Whether columns of many categories are coded by the labels of other rows.
     monotone : int8 array of shape (n_features,) or None
         Which way the margin, that of the second class, goes with each column; probabilities follow.
     seed : int
@@ -268,6 +275,10 @@ class TrainingPlan:
     metric : str or callable
         What early stopping goes by.
     patience, tolerance, verbose, on_interrupt : see `costboost.boosting.rounds.StoppingPolicy`
+    tests : ColumnTests or None
+        What columns cost.
+    drawn : None, int, float or str
+        `max_features` as it was given.
     """
 
     setting: Any
@@ -287,6 +298,9 @@ class TrainingPlan:
     verbose: int | Literal["auto"]
     on_interrupt: Literal["raise", "keep"]
     monotone: NDArray[np.int8] | None = None
+    tests: ColumnTests | None = None
+    drawn: Any = None
+    target_encoding: bool = False
 
     @classmethod
     def read(
@@ -308,8 +322,11 @@ class TrainingPlan:
                 "warm_start=True continues one model, and calibration trains several. Set "
                 "calibration=None."
             )
+        tests = read_feature_costs(params, X)
         return cls(
-            limits=_read_limits(params, X),
+            limits=_read_limits(params, X, tests),
+            tests=tests,
+            drawn=params.max_features,
             max_bins=params.max_bins,
             categorical_features=params.categorical_features,
             estimator=params.estimator,
@@ -323,6 +340,7 @@ class TrainingPlan:
             tolerance=float(params.tol),
             verbose="auto" if params.verbose == "auto" else int(params.verbose),
             on_interrupt=params.on_interrupt,
+            target_encoding=_encodes_targets(params),
             **own,
         )
 
@@ -356,15 +374,27 @@ class TrainingPlan:
         return self.n_classes if self.n_classes > 2 else 1
 
 
-def _read_limits(params: Any, X: Any) -> Limits:
+def _encodes_targets(params: Any) -> bool:
+    """Whether columns of many categories are coded by labels; "auto": by the recipe alone."""
+    given = getattr(params, "target_encoding", False)
+    if isinstance(given, str):
+        return str(getattr(params, "method", "")).startswith("auto")
+    return bool(given)
+
+
+def _read_limits(params: Any, X: Any, tests: ColumnTests | None) -> Limits:
     """Return how far trees may grow; "auto" rows in a leaf are for the training to settle."""
     least = params.min_samples_leaf
+    columns = tests.usable() if tests is not None and tests.never else None
     return Limits(
         max_depth=params.max_depth,
         max_leaf_nodes=params.max_leaf_nodes,
         min_samples_leaf=1 if isinstance(least, str) else least,
-        max_features=count_features(params.max_features, X.shape[1]),
+        max_features=count_features(
+            params.max_features, X.shape[1] if columns is None else len(columns)
+        ),
         interactions=read_interactions(params, X),
+        columns=columns,
     )
 
 

@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.binning.partitioned import fit_partitioned_binner
+from costboost.binning.partitioned import PartTargets, fit_partitioned_target_binner
+from costboost.binning.target_codes import OwnCodes, TargetRows
 from costboost.costs import Costs
 from costboost.fitting.tables import Followed, read_spread_copies
 from costboost.inputs.arrays import missing_in
 from costboost.inputs.checks import check_labels, plain_labels, read_numeric_targets
 from costboost.runtime.messages import Call
 from costboost.shards.layout import Folds, Loader, RowData
-from costboost.shards.part_messages import (
+from costboost.shards.parts import (
+    Chosen,
     PartFacts,
     advance_margins,
     apply_to_codes,
@@ -43,7 +45,6 @@ from costboost.shards.part_messages import (
     open_shard,
     unfollow_rows,
 )
-from costboost.shards.parts import Chosen
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
 
@@ -114,6 +115,9 @@ class PartsTable:
         self._encoded = False
         self._folds: NDArray[np.uint8] | None = None  # of the rows, until they are encoded
         self._n_folds = 0
+        # Until rows are encoded: what training rows have in columns coded by their target.
+        self._own_codes: dict[int, Codes] = {}
+        self._buckets: list[NDArray[np.uint8]] = []
         self._keys = count()
         self._facts: list[PartFacts] = cluster.send([fetch_facts(targets=targets)])[0]
         sizes = [facts.n_rows for facts in self._facts]
@@ -187,11 +191,36 @@ class PartsTable:
 
     # --- bins and codes
 
-    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
+    def fit_binner(
+        self,
+        weights: Floats | None,
+        max_bins: int,
+        categorical: Any,
+        target: Callable[[], TargetRows] | None = None,
+    ) -> None:
         """Learn how to bin the columns: exactly as if all rows were in one place."""
-        self.binner = fit_partitioned_binner(
-            self.cluster.send, max_bins=max_bins, categorical_features=categorical
+
+        def part_targets() -> PartTargets:
+            assert target is not None
+            rows = target()
+            self._buckets = self._by_part(rows.buckets)
+            n_rows = self.n_rows if weights is None else int(np.count_nonzero(weights > 0.0))
+            return PartTargets(rows.n_classes, n_rows, self._buckets)
+
+        self.binner, self._own_codes = fit_partitioned_target_binner(
+            self.cluster.send,
+            None if target is None else part_targets,
+            max_bins=max_bins,
+            categorical_features=categorical,
+            **self._binning_options(),
         )
+
+    def _binning_options(self) -> dict[str, Any]:
+        """Return what a table says of how its columns are binned."""
+        return {}
+
+    def _by_part(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        return [values[a:b] for a, b in pairwise(self._bounds.tolist())]
 
     def _encode(self) -> None:
         if not self._encoded:
@@ -202,11 +231,20 @@ class PartsTable:
     def _encoders(self) -> Call[Any] | Sequence[Call[Any]]:
         """Return the encoding message of each part, with the folds of its own rows."""
         assert self.binner is not None
-        if self._folds is None:
+        if self._folds is None and not self._own_codes:
             return encode_part(binner=self.binner)
-        folds, self._folds = self._folds, None
-        parts = (folds[a:b] for a, b in pairwise(self._bounds.tolist()))
-        return [encode_part(binner=self.binner, folds=(part, self._n_folds)) for part in parts]
+        n_parts = len(self._facts)
+        folds: list[Any] = [None] * n_parts
+        own: list[Any] = [None] * n_parts
+        if self._folds is not None:
+            folds = [(part, self._n_folds) for part in self._by_part(self._folds)]
+        if self._own_codes:
+            own = [OwnCodes(self._own_codes, buckets) for buckets in self._buckets]
+        self._folds, self._own_codes, self._buckets = None, {}, []
+        return [
+            encode_part(binner=self.binner, folds=part, own=codes)
+            for part, codes in zip(folds, own, strict=True)
+        ]
 
     def _select(self, rows: Int64 | None) -> _Selection:
         starts = self._bounds[:-1]

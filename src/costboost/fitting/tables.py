@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from costboost.binning.binner import Binner, fit_binner
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import SparseTable, read_table
-from costboost.calibration import numbered
+from costboost.binning.binner import Binner, fit_target_binner
+from costboost.binning.table_reading import FeatureTable, SparseTable, read_table
+from costboost.binning.target_codes import BUCKETS, TargetRows
+from costboost.calibration import copies_in, numbered
 from costboost.inputs.checks import warn_caller
 from costboost.runtime.machine import release_memory
 from costboost.runtime.messages import Call, join, message
@@ -48,7 +48,7 @@ from costboost.shards.layout import (
     sensible_shards,
 )
 from costboost.shards.parts import TablePart
-from costboost.shards.sampling import mix, round_key
+from costboost.shards.rows import mix, round_key
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
 
@@ -67,8 +67,14 @@ class TrainingTable(Protocol):
 
     binner: Binner | None
 
-    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
-        """Learn how to bin the columns."""
+    def fit_binner(
+        self,
+        weights: Floats | None,
+        max_bins: int,
+        categorical: Any,
+        target: Callable[[], TargetRows] | None = None,
+    ) -> None:
+        """Learn how to bin the columns; with `target`, those of many categories by labels."""
 
     def open(self, loader: Loader, rows: Any = None, width: int = 1) -> AbstractContextManager[Any]:
         """Return the shards of a model that trains on all rows, or on some.
@@ -129,13 +135,21 @@ class LocalTable:
         self.X, self.n_rows, self.n_threads = X, n_rows, n_threads
         self.binner: Binner | None = None
         self._codes: Codes | None = None
+        self._own_codes: dict[int, Codes] = {}  # of columns that are coded by labels of other rows
         self._folds: FoldLayout | None = None  # the order of the codes, if it is not the table's
 
-    def fit_binner(self, weights: Floats | None, max_bins: int, categorical: Any) -> None:
-        """Learn how to bin the columns."""
-        self.binner = fit_binner(
+    def fit_binner(
+        self,
+        weights: Floats | None,
+        max_bins: int,
+        categorical: Any,
+        target: Callable[[], TargetRows] | None = None,
+    ) -> None:
+        """Learn how to bin the columns; with `target`, those of many categories by labels."""
+        self.binner, self._own_codes = fit_target_binner(
             self.X,
             weights,
+            target,
             max_bins=max_bins,
             categorical_features=categorical,
             n_threads=self.n_threads,
@@ -169,7 +183,7 @@ class LocalTable:
         if self.binner is None:
             return np.zeros((len(layout.rows), 0), dtype=np.uint8)
         if rows is None and self._codes is None and self._folds is None:
-            return self.binner.encode(self.X, positions=layout.positions, n_threads=self.n_threads)
+            return self._encode(layout.positions)
         return self.codes_of(layout.rows if rows is None else rows[layout.rows])
 
     def codes_of(self, rows: Any) -> Codes:
@@ -177,17 +191,27 @@ class LocalTable:
         if self._folds is not None:
             return np.asarray(self._folded()[self._folds.positions()[rows]])
         if self._codes is None:
-            assert self.binner is not None
-            self._codes = self.binner.encode(self.X, n_threads=self.n_threads)
+            self._codes = self._encode()
         return np.asarray(self._codes[rows])
+
+    def _encode(self, positions: NDArray[np.integer[Any]] | None = None) -> Codes:
+        """Return the codes of all rows, which know nothing of the row's own label."""
+        assert self.binner is not None
+        columns = None
+        if self._own_codes:
+            columns = np.setdiff1d(np.arange(self.binner.n_features), list(self._own_codes))
+        codes = self.binner.encode(
+            self.X, positions=positions, columns=columns, n_threads=self.n_threads
+        )
+        for j, own in self._own_codes.items():
+            codes[slice(None) if positions is None else positions, j] = own
+        return codes
 
     def _folded(self) -> Codes:
         """Return all codes in the order of the folds; the table is binned at the first call."""
         if self._codes is None:
-            assert self.binner is not None
             assert self._folds is not None
-            positions = self._folds.positions()
-            self._codes = self.binner.encode(self.X, positions=positions, n_threads=self.n_threads)
+            self._codes = self._encode(self._folds.positions())
         return self._codes
 
     def table_of(self, rows: Any) -> Any:
@@ -231,6 +255,7 @@ class LocalTable:
     def close(self) -> None:
         """Let go of the codes."""
         self._codes = self._folds = None
+        self._own_codes = {}
 
 
 class FollowedRows:
@@ -279,6 +304,22 @@ def read_copies(X: Any, weights: Floats | None = None) -> Int64 | None:
     except (TypeError, ValueError):
         return None
     return None if found is None else _sets_of_all(found, here, weights)
+
+
+def draw_buckets(
+    n_rows: int, weights: Floats | None, copies: Int64 | None, seed: int
+) -> NDArray[np.uint8]:
+    """Return the bucket of each row, whose labels its target statistics leave out, (n_rows,).
+
+    Copies of a row share a bucket, so that a row of weight k is as good as k rows.
+    """
+    here = weighted_rows(weights)
+    alive = np.arange(n_rows) if here is None else here
+    sets = copies_in(copies, alive)
+    numbers = np.arange(len(alive)) if sets is None else sets
+    buckets = np.zeros(n_rows, dtype=np.uint8)
+    buckets[alive] = mix(round_key(seed, 0), numbers) % np.uint64(BUCKETS)
+    return buckets
 
 
 def weighted_rows(weights: Floats | None) -> Int64 | None:

@@ -27,7 +27,7 @@ from costboost.inputs.moments import (
     show_span,
 )
 from costboost.text import count, percent
-from costboost.typing import Indices, Mask
+from costboost.typing import Indices, Int64, Mask
 
 __all__ = ["LabelTimes", "TimePeriod", "TimeSplit", "known_labels"]
 
@@ -95,6 +95,11 @@ class LabelTimes(NamedTuple):
             return cls(when, *spans)
         return cls(when, *spans, _labels_at(X, label_time, when, has_delay=spans[1] > 0))
 
+    @classmethod
+    def in_order(cls, ranks: Int64) -> LabelTimes:
+        """Return the times of rows of which only the order is known, with labels known at once."""
+        return cls(Moments(ranks, np.zeros(len(ranks), dtype=np.bool_), False))
+
     def known_by(self, moment: int) -> Mask:
         """Return which rows had a label that was known at a moment."""
         return (self.when.at + self.delay <= moment) & self._reported_by(moment)
@@ -107,6 +112,20 @@ class LabelTimes(NamedTuple):
         """Return which rows a model that decides from `start` on can have been trained on."""
         trained_at = start - self.gap
         return (self.when.at < trained_at - self.delay) & self._reported_by(trained_at)
+
+    def latest(self, share: float) -> tuple[Mask, Mask]:
+        """Return the rows to learn from, and the latest share of all rows, from a moment on.
+
+        What was not known when a model that decides about the latest was trained is not learnt.
+        """
+        at = self.when.at
+        start = int(np.sort(at)[min(len(at) - 1, len(at) - round(share * len(at)))])
+        return self.trainable(start), at >= start
+
+    def until(self, rows: Indices) -> str:
+        """Return the latest moment of some rows, as text."""
+        last = int(self.when.at[rows].max())
+        return str(np.datetime64(last, "us")) if self.when.dates else repr(last / DAY)
 
     def _reported_by(self, moment: int) -> Mask:
         if self.reported is None:

@@ -32,6 +32,7 @@ FIXED = (
     "delta",
     "max_bins",
     "categorical_features",
+    "target_encoding",
     "interaction_cst",
 )
 

@@ -1,6 +1,7 @@
 """Inputs of the estimators, checked once: tables, labels, weights, threads.
 
-And what every method of theirs does with them: open a table, answer by one fit.
+And what every method of theirs does with them: open a table, answer by one fit. Pickles carry the
+version that wrote them.
 """
 
 from __future__ import annotations
@@ -22,15 +23,18 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import InputTags, assert_all_finite, check_random_state, column_or_1d, get_tags
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length, validate_data
 
+from costboost._version import __version__
 from costboost.inputs.arrays import missing_in, without_mask
 from costboost.typing import Floats, Int64
 
 __all__ = [
     "OneFit",
     "USUAL",
+    "VersionedState",
     "answers_tables",
     "of_one_fit",
     "opened_to_fit",
@@ -86,7 +90,7 @@ def answers_tables(method: F) -> F:
 
 
 # ---- Methods that use one fit although another thread may fit the same object meanwhile. A fit
-# gives an estimator a new ``__dict__`` when it is done (`costboost.inputs.estimators`) and leaves
+# gives an estimator a new ``__dict__`` when it is done (`costboost.estimators.base`) and leaves
 # the old one as it was. A method that holds the dict that it found has binner, trees, calibration
 # and prices that belong together.
 
@@ -514,3 +518,36 @@ def count_features(max_features: Any, n_features: int) -> int | None:
         return max(1, int(max_features * n_features))
     check_number("max_features", max_features, low=1, whole=True)
     return min(int(max_features), n_features)
+
+
+# The version that wrote a pickle: estimators carry it, and warn of a newer one.
+
+_VERSION_NAME = "_costboost_version"
+
+
+class VersionedState:
+    """Stores the library's version in the state of an estimator, and checks it on loading.
+
+    Examples
+    --------
+    >>> from costboost import CostBoostClassifier
+    >>> state = CostBoostClassifier().__getstate__()
+    >>> state["_costboost_version"] == __version__
+    True
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {**state, _VERSION_NAME: __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        held = dict(state)
+        version = held.pop(_VERSION_NAME, None)
+        if isinstance(version, str) and parse_version(version) > parse_version(__version__):
+            warn_caller(
+                f"This {type(self).__name__} was written by costboost {version}, and this is "
+                f"costboost {__version__}: it may be misread. Upgrade costboost, or write the "
+                "model with the older version."
+            )
+        restore = getattr(super(), "__setstate__", self.__dict__.update)
+        restore(held)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from costboost.calibration import read_groups
 from costboost.costs import Costs, as_costs
 from costboost.decisions.responses import decisions, innermost, probabilities
 from costboost.inputs.arrays import encode
@@ -167,6 +168,7 @@ def compare_decisions(
     old_costs: Any = None,
     new_costs: Any = None,
     groups: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
     n_largest: int = 10,
@@ -188,6 +190,9 @@ def compare_decisions(
         give one model twice, and one of these.
     groups : array-like of shape (n_samples,), default=None
         Report exchanges for each of these, too.
+    clusters : array-like of shape (n_samples,), default=None
+        Who each row belongs to, such as a customer: clusters are independent then, and rows of one
+        need not be, which intervals allow for.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of what is saved.
     confidence : float, default=0.95
@@ -238,13 +243,15 @@ def compare_decisions(
     own = None if groups is None else np.asarray(groups)
     if own is not None and own.shape != (n_samples,):
         raise ValueError(f"groups has shape {own.shape}; it must name the group of each row of X")
+    who = None if clusters is None else read_groups(clusters, n_samples, "clusters")
 
     def gather(
         where: NDArray[np.bool_], of: NDArray[np.bool_], old: Any, new: Any, group: Any
     ) -> Exchange:
         # Zeros stand for the rows that do not change: how many do is uncertain, too.
+        mine = None if who is None else np.unique(who[of], return_inverse=True)[1]
         sums = [
-            None if part is None else sum_interval(np.where(where, part, 0.0)[of], None, confidence)
+            None if part is None else sum_interval(np.where(where, part, 0.0)[of], mine, confidence)
             for part in (expected, realised)
         ]
         n_rows, n_of = int(np.sum(where & of)), int(np.sum(of))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from costboost.costs import Costs
-from costboost.costs.uncertain import quasi_random, relative
+from costboost.costs.uncertain import N_POINTS, quasi_random, relative
 from costboost.metrics.prices import savings_of, take
 from costboost.typing import Floats
 
@@ -110,9 +110,6 @@ def _unit(size: float) -> float:
     return math.ldexp(1.0, 300 * int(math.frexp(size)[1] / 300))
 
 
-_DRAWS = 4096  # of the factors of uncertain prices
-
-
 @dataclass(frozen=True, eq=False)
 class PriceSpread:
     """What sums of prices become while the factors of uncertain prices vary.
@@ -145,7 +142,7 @@ def price_spread(costs: Costs, truth: NDArray[np.intp]) -> PriceSpread | None:
     state = costs._state
     if not state.factors or state.form == "answers":
         return None
-    ratios = relative(state, quasi_random(len(state.factors), _DRAWS))
+    ratios = relative(state, quasi_random(len(state.factors), N_POINTS))
     if state.form == "rows":  # one price for every mistake
         wrong = ~np.eye(state.k, dtype=np.bool_).ravel()
         ratios = np.where(wrong, ratios, 1.0)

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from costboost.boosting.adaboost.rules import RULES
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
 from costboost.calibration import CalibratedScores, ClassCalibration, Isotonic
-from costboost.costs import Expression
+from costboost.costs import Expression, NumberCosts, NumberDistribution
 from costboost.costs.state import Factor, State, TablePrice
 from costboost.costs.uncertain import check_together
 from costboost.inputs.checks import check_jobs
@@ -40,11 +40,13 @@ __all__ = [
     "check_calibration",
     "check_classes",
     "check_costs",
+    "check_distribution",
     "check_estimator",
     "check_finite",
     "check_isotonic",
     "check_member",
     "check_model",
+    "check_number_costs",
     "check_scores",
 ]
 
@@ -137,6 +139,30 @@ def check_costs(state: State) -> None:
                "costs name other classes than theirs")  # fmt: skip
     known = state.positive is None or state.classes is None
     demand(known or state.positive in state.classes.tolist(), "the positive class is none")  # type: ignore[union-attr]
+
+
+def check_number_costs(costs: NumberCosts) -> None:
+    """Check the prices of numbers: five, and one for each step."""
+    state = costs._state
+    values = list(_arrays(state.cells))
+    demand(all(c.dtype == np.float64 and c.ndim <= 1 for c in values), "prices are no numbers")
+    demand(all(np.isfinite(c).all() and (c >= 0).all() for c in values), "a price is no price")
+    read = [cell.value.read for cell in state.cells if isinstance(cell.value, TablePrice)]
+    demand(all(isinstance(part, str | Expression) for part in read), "a price is read from nothing")
+    demand(len({c.size for c in values if c.ndim}) <= 1, "prices have different numbers of rows")
+    demand(len(state.cells) == 5 + len(costs._beyond), "not every price has its place")
+    for at in costs._beyond:
+        most = 1.0 if at.relative else np.inf
+        demand(at.side in ("under", "over") and 0.0 <= at.distance < most, "a step has no place")
+
+
+def check_distribution(spread: NumberDistribution) -> None:
+    """Check knots and levels: as many of both, in order, from 0 to 1."""
+    knots, levels = spread.knots, spread.levels
+    demand(knots.ndim == 1 and knots.shape == levels.shape and len(knots) > 1, "knots lack levels")
+    demand(np.isfinite(knots).all() and (np.diff(knots) >= 0).all(), "knots do not increase")
+    demand((np.diff(levels) >= 0).all(), "levels of knots fall")
+    demand(levels[0] == 0.0 and levels[-1] == 1.0, "levels do not go from 0 to 1")
 
 
 def _arrays(value: Any) -> Iterator[NDArray[Any]]:
@@ -260,7 +286,9 @@ def check_estimator(model: Any) -> None:
     names = fitted.get("feature_names_in_")
     named = names is None or (names.shape == (n_features,) and all(type(n) is str for n in names))
     demand(named, "there is not one name for each column")
-    if "costs_" in fitted:
+    if "locations_" in fitted:
+        _check_locations(fitted, n_features)
+    elif "costs_" in fitted:
         _check_prices(fitted["costs_"], classes)
     if "_model" in fitted:
         demand(fitted["estimator"] is None, "a model has no trees")
@@ -268,6 +296,18 @@ def check_estimator(model: Any) -> None:
     _check_inner(fitted, classes)
     prices = fitted.get("action_prices_", {}).values()
     demand(all(0.0 <= price < np.inf for price in prices), "a price of an action is no price")
+
+
+def _check_locations(fitted: dict[str, Any], n_features: int) -> None:
+    """Check the regressors inside a `MinimumCostRegressor`, its prices and least scale."""
+    costs, models = fitted["costs_"], [*fitted["locations_"], *fitted["scales_"]]
+    demand(costs is None or costs.n_rows is None, "prices to decide by are not constant")
+    demand(len(fitted["locations_"]) > 0, "a wrapper has no models")
+    for model in models:
+        known = isinstance(model, BaseEstimator) and not hasattr(model, "classes_")
+        demand(known and hasattr(model, "n_features_in_"), "a model is not fitted")
+        demand(model.n_features_in_ == n_features, "a model has other columns")
+    demand(0.0 < fitted["least_scale_"] < np.inf, "the least scale is no scale")
 
 
 def _check_inner(fitted: dict[str, Any], classes: NDArray[Any] | None) -> None:

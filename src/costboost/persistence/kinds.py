@@ -22,7 +22,14 @@ from sklearn.frozen import FrozenEstimator
 
 from costboost import calibration
 from costboost.binning.binner import Binner
-from costboost.costs import Costs, Expression
+from costboost.costs import (
+    ColumnTests,
+    Costs,
+    Expression,
+    FeatureCosts,
+    NumberCosts,
+    NumberDistribution,
+)
 from costboost.costs.state import State
 from costboost.decisions import Parity
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
@@ -34,6 +41,7 @@ from costboost.estimators.wrappers import (
     GuaranteedClassifier,
     MetaCostClassifier,
     MinimumCostClassifier,
+    MinimumCostRegressor,
     ParityClassifier,
     RateClassifier,
 )
@@ -176,6 +184,8 @@ class _FlatBinner(NamedTuple):
     words: NDArray[np.object_]
     word_ends: Int64
     feature_names: NDArray[np.object_] | None
+    level_codes: NDArray[np.uint8] | None = None  # of columns coded by their target alone
+    code_ends: Int64 | None = None
 
 
 def _ends(parts: Any) -> Int64:
@@ -197,21 +207,26 @@ def _flatten_binner(binner: Binner) -> Fields:
         binner.has_missing,
         np.concatenate([np.empty(0), *binner.edges]),
         _ends(binner.edges),
-        binner.is_categorical,
+        np.array([keys is not None for keys in binner.categories]),
         np.array([key for part in numbers for key in part], dtype=np.float64),
         _ends(numbers),
         _texts([key for part in words for key in part]),
         _ends(words),
         None if binner.feature_names is None else _texts(binner.feature_names),
     )
-    return flat._asdict()
+    made = flat._asdict()
+    coded = {"level_codes", "code_ends"}
+    if binner.level_codes is None:
+        return {name: value for name, value in made.items() if name not in coded}
+    codes = [np.empty(0, np.uint8) if own is None else own for own in binner.level_codes]
+    return made | {"level_codes": np.concatenate(codes), "code_ends": _ends(codes)}
 
 
 _BINNER_HINTS = get_type_hints(_FlatBinner)
 
 
 def _make_binner(fields: Fields) -> Binner:
-    _check_fields(Binner, fields, _BINNER_HINTS, set(_BINNER_HINTS))
+    _check_fields(Binner, fields, _BINNER_HINTS, set(_BINNER_HINTS) - {"level_codes", "code_ends"})
     flat = _FlatBinner(**fields)
     edges = _split(flat.edges, flat.edge_ends)
     numbers = [part.tolist() for part in _split(flat.numbers, flat.number_ends)]
@@ -220,13 +235,21 @@ def _make_binner(fields: Fields) -> Binner:
         raise ModelFileError("parts of a Binner have different numbers of columns")
     together = [(*one, *two) for one, two in zip(numbers, words, strict=True)]
     categories = zip(flat.is_categorical.tolist(), together, strict=True)
-    names = flat.feature_names
+    names, coded = flat.feature_names, None
+    if flat.level_codes is not None and flat.code_ends is not None:
+        parts = _split(flat.level_codes, flat.code_ends)
+        coded = tuple(part if len(part) else None for part in parts)
+        if any(own is not None for own in coded) and len(coded) == len(edges):
+            held = zip(coded, flat.is_categorical.tolist(), strict=True)
+            if any(own is not None and not holds for own, holds in held):
+                raise ModelFileError("a column of numbers has codes of categories")
     binner = Binner(
         max_bins=flat.max_bins,
         edges=tuple(edges),
         categories=tuple(keys if holds else None for holds, keys in categories),
         has_missing=flat.has_missing,
         feature_names=None if names is None else tuple(names.tolist()),
+        level_codes=coded,
     )
     if any(keys and not holds for holds, keys in zip(flat.is_categorical, together, strict=True)):
         raise ModelFileError("a column of numbers has categories")
@@ -252,6 +275,15 @@ def _make_costs(fields: Fields) -> Costs:
     return costs
 
 
+def _make_number_costs(fields: Fields) -> NumberCosts:
+    hints: Fields = {"cells": Any, "index": type(None), "steps": Any}
+    _check_fields(NumberCosts, fields, hints, set(hints))
+    costs = object.__new__(NumberCosts)
+    costs.__setstate__(fields)
+    checks.check_number_costs(costs)
+    return costs
+
+
 def _make_expression(fields: Fields) -> Expression:
     _check_fields(Expression, fields, {"text": str}, {"text"})
     return Expression(fields["text"])  # which parses it
@@ -270,18 +302,35 @@ _CLASSES: Fields = {
 }
 _ROUNDS: Fields = {
     "n_iter_": int,
-    **{name: _SERIES for name in HISTORY if name != "estimators_"},
+    **{name: _SERIES for name in HISTORY if name not in ("estimators_", "recipe_")},
     "validation_rounds_": Int64,
     "eval_results_": dict[str, Floats] | list[dict[str, Floats]],
 }
 _BOOSTED: Fields = {**_ROUNDS, "_model": FittedModel}
 _GRADIENT: Fields = {**_BOOSTED, "start_": Floats}
+_PRICED: Fields = {"feature_costs_": ColumnTests, "reference_codes_": NDArray[np.uint8]}
 
 #: What ``fit`` sets, and of which type; anything else that an estimator holds is refused.
 FITTED: dict[type[Any], Fields] = {
-    CostBoostClassifier: {**_CLASSES, **_BOOSTED, "_rule_name": str},
-    GradientBoostClassifier: {**_CLASSES, **_GRADIENT},
-    GradientBoostRegressor: {**_TABLE, **_GRADIENT},
+    CostBoostClassifier: {
+        **_CLASSES,
+        **_BOOSTED,
+        **_PRICED,
+        "_rule_name": str,
+        "recipe_": dict[str, Any],
+    },
+    GradientBoostClassifier: {**_CLASSES, **_GRADIENT, **_PRICED},
+    GradientBoostRegressor: {**_TABLE, **_GRADIENT, "training_costs_": NumberCosts},
+    MinimumCostRegressor: {
+        **_TABLE,
+        "costs_": NumberCosts | None,
+        "_costs_were_per_row": bool,
+        "locations_": list[Any],
+        "scales_": list[Any],
+        "distribution_": NumberDistribution,
+        "least_scale_": float,
+        "n_calibrated_": int,
+    },
     PNormBoostClassifier: {**_CLASSES, **_BOOSTED},
     MinimumCostClassifier: {
         **_CLASSES,
@@ -325,7 +374,15 @@ FITTED: dict[type[Any], Fields] = {
 }
 # What a fit may leave out: histories depend on the method, names on the table, and as how many
 # rows they count on whether only some have labels.
-_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_"} - {"estimators_"}
+_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", "training_costs_", *_PRICED} - {
+    "estimators_"
+}
+# Parameters that a release added, with what files written before it mean by not having them.
+_ADDED: dict[type[Any], Fields] = {
+    CostBoostClassifier: {"feature_costs": None},
+    GradientBoostClassifier: {"feature_costs": None},
+    GradientBoostRegressor: {"costs": None},
+}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in
@@ -350,10 +407,11 @@ def _estimator(kind: type[Any]) -> Kind:
         return fields
 
     def make(fields: Fields) -> Any:
+        fields = {**_ADDED.get(kind, {}), **fields}
         # All that a fit sets, or nothing of it.
         needed = fitted if set(fields) - params else set()
         _check_fields(kind, fields, hints, params | needed)
-        for name in params & {"estimator", "init"}:
+        for name in params & {"estimator", "init", "scale"}:
             value, optional = fields[name], defaults[name].default is None
             if not (type(value) in FITTED or (optional and isinstance(value, str | None))):
                 raise ModelFileError(f"{name!r} of a {kind.__name__} cannot be {_short(value)}")
@@ -418,9 +476,13 @@ def _kinds() -> list[Kind]:
     return [
         Kind(Binner, _flatten_binner, _make_binner),
         Kind(Costs, Costs.__getstate__, _make_costs),
+        Kind(NumberCosts, NumberCosts.__getstate__, _make_number_costs),
+        data_kind(NumberDistribution, checks.check_distribution),
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
         data_kind(Parity),
+        data_kind(FeatureCosts),
+        data_kind(ColumnTests),
         data_kind(Forest),
         data_kind(Member, checks.check_member),
         data_kind(Mixture, checks.check_member),

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from costboost._version import __version__
+from costboost.estimators.adaboost.choices import recipe_words
 from costboost.explain.decision import plain
 from costboost.persistence.container import PRELUDE, ModelFileError, lay_out
 from costboost.persistence.kinds import ESTIMATORS
@@ -52,7 +53,9 @@ def _about_model(model: Any) -> dict[str, str]:
     for name, heading in (("method", "Method"), ("loss", "Loss"), ("n_iter_", "Rounds")):
         if getattr(model, name, None) is not None:
             facts[heading] = str(getattr(model, name))
-    if hasattr(model, "calibration"):
+    if hasattr(model, "recipe_"):
+        facts |= recipe_words(model.recipe_)
+    elif hasattr(model, "calibration"):
         facts["Calibration"] = f"{model.calibration}, cv={getattr(model, 'cv', None)}"
     changed = _changed_parameters(model)
     facts["Parameters"] = (

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import read_table
+from costboost.binning.table_reading import FeatureTable, read_table
 from costboost.costs import Costs, as_costs
 from costboost.decisions import CostDecisionMixin
 from costboost.decisions.responses import innermost, probabilities

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.binning.feature_tables import FeatureTable
-from costboost.binning.table_reading import read_table
+from costboost.binning.table_reading import FeatureTable, read_table
 from costboost.explain.decision import plain
 from costboost.metrics.policies import FEW_ROWS
 from costboost.model import FittedModel
@@ -200,9 +199,11 @@ def _new_values(binner: Binner, table: FeatureTable) -> list[str]:
         known = binner.categories[j]
         if known is not None:
             codes, keys = _keys(table, j)
-            new = np.array([key not in known for key in keys] + [False])
+            seen = frozenset(known)
+            new = np.array([key not in seen for key in keys] + [False])
             share = float(new[codes].mean())
-            if share > _NEW and len(known) < binner.max_bins:
+            every = binner.codes_of_levels(j) is not None or len(known) < binner.max_bins
+            if share > _NEW and every:
                 names = ", ".join(plain(key) for key, is_new in zip(keys, new, strict=False)
                                   if is_new)  # fmt: skip
                 found.append(

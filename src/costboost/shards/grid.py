@@ -296,4 +296,4 @@ class RowCounts:
 
     def histogram(self, shard: Shard, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's number of rows by column and code."""
-        return shard.counts(node, columns)
+        return shard.count_codes(node, columns)

@@ -1,4 +1,6 @@
-"""Which shard holds which rows: dealt in small blocks, grouped by class inside each shard.
+"""Which shard holds which rows, and the shards of a model in this process, a thread for each.
+
+Rows are dealt to shards in small blocks, and grouped by class inside each.
 
 Models of cross-validation leave out one fold each and share one copy of the codes::
 
@@ -14,16 +16,20 @@ of the fold that is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.costs import Costs
-from costboost.shards.local import Shards, SharedPool
-from costboost.shards.rows import Pieces, Scratch, Shard
+from costboost.runtime.machine import Scratch, warn_if_interpreted
+from costboost.runtime.messages import Call
+from costboost.shards.rows import Pieces, Shard
 from costboost.typing import Codes, Floats, Int64, RowNumbers
+
+R = TypeVar("R")
 
 # Rows before the first round: loaders travel to where the rows are, and make the state there.
 
@@ -72,6 +78,116 @@ class Loader(Protocol):
 
     def on(self, data: RowData) -> Self:
         """Return a loader of the same settings for other rows."""
+
+
+# The shards of a model in this process, one for every thread. Loops ask `call` and get sums back;
+# they never see a row. Integer sums do not depend on their order, so a model is bit for bit the
+# same whatever the number of shards and threads.
+
+_CELLS_PER_CALL = 100_000  # below this waking a thread takes longer: some 50 us of work
+
+
+class SharedPool:
+    """A thread pool for all shards but the first, shared by models that are trained in turn.
+
+    The first shard is worked on by the calling thread.
+
+    Threads start with the first model and end with the last. Each of them keeps some memory of its
+    own, so models that take turns share them.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size, self._models = size, 0
+        self._pool: ThreadPoolExecutor | None = None
+
+    def acquire(self) -> ThreadPoolExecutor | None:
+        """Return the pool for one more model, started if need be; None where there is one shard."""
+        self._models += 1
+        if self._pool is None and self._size > 1:
+            self._pool = ThreadPoolExecutor(self._size - 1)
+        return self._pool
+
+    def release(self) -> None:
+        """Give up one model's claim; the last one shuts the pool down."""
+        self._models -= 1
+        if self._models == 0 and self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+class Shards:
+    """All shards of one model in this process, and the threads that work on them.
+
+    Used as a context manager: the threads end with the block, or with that of the last model that
+    shares them.
+    """
+
+    is_remote = False  # whether a call is a trip over a network, so that callers should batch calls
+
+    def __init__(self, shards: Sequence[Shard], pool: SharedPool | None = None) -> None:
+        warn_if_interpreted()
+        self.shards = list(shards)
+        self.n_features = self.shards[0].codes.shape[1]
+        self.n_rows = sum(len(shard.rows) for shard in self.shards)
+        self._shared = SharedPool(len(self.shards)) if pool is None else pool
+        self._pool = self._shared.acquire()
+
+    @property
+    def is_single_shard(self) -> bool:
+        """Whether one local shard holds all rows, and those of each class contiguously."""
+        first = self.shards[0]
+        return len(self.shards) == 1 and (first.pieces is None or len(first.starts) == 2)
+
+    def __enter__(self) -> Shards:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._shared.release()
+
+    def call(self, calls: Sequence[Call[Any]], n_rows: int | None = None) -> list[Any]:
+        """Make calls to every shard, in their order; return one reduced answer for each.
+
+        In parallel, unless the work is on so few rows (`n_rows`) that waking a thread would take
+        longer.
+        """
+        if self._pool is None:
+            # The answer of the only shard is the sum of all.
+            shard, answers = self.shards[0], []
+            for message, arguments in calls:  # thousands a fit: without the frame of `Call.answer`
+                answers.append(message.function(shard, **arguments))
+            return answers
+        parts = self._map(lambda shard: [call.answer(shard) for call in calls], n_rows)
+        return [call.reduce([part[i] for part in parts]) for i, call in enumerate(calls)]
+
+    def _map(self, function: Callable[[Shard], R], n_rows: int | None) -> list[R]:
+        """Return function(shard) of every shard, in the order of the shards.
+
+        The thread that asks takes the first: waking another one takes longer than many an answer.
+        """
+        assert self._pool is not None
+        if n_rows is not None and n_rows * self.n_features < _CELLS_PER_CALL:
+            return [function(shard) for shard in self.shards]
+        others = [self._pool.submit(function, shard) for shard in self.shards[1:]]
+        try:
+            return [function(self.shards[0]), *(other.result() for other in others)]
+        finally:  # none may still be at work when the caller goes on, also after an error
+            wait(others)
+
+    def fetch(self, read: Callable[[Shard], NDArray[Any]]) -> NDArray[Any]:
+        """Return `read(shard)` of all rows in the order of the table; only possible in one process.
+
+        For outside learners, users' losses and exact quantiles, which need all rows at once.
+        """
+        parts = [read(shard) for shard in self.shards]
+        out = np.empty((self.n_rows, *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for shard, part in zip(self.shards, parts, strict=True):
+            out[shard.rows] = part
+        return out
+
+    def put(self, write: Callable[[Shard, NDArray[Any]], None], values: NDArray[Any]) -> None:
+        """Write every shard its rows of an array in the order of the table; one process only."""
+        for shard in self.shards:
+            write(shard, np.ascontiguousarray(values[shard.rows]))
 
 
 _BLOCK = 1 << 14  # rows: what is computed for them on the way stays small

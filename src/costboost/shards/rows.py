@@ -15,87 +15,140 @@ that never work at the same time may share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from threading import local
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from costboost.runtime.machine import Scratch
+from costboost.runtime.messages import largest, message, total, totals
 from costboost.shards import _tree_kernels as kernels
-from costboost.shards.sampling import RowSample
-from costboost.typing import Codes, Floats, Int64
+from costboost.typing import Codes, Floats, Int64, Words
 
-T = TypeVar("T")
+# Random draws by hashing (seed, round, node, row): every draw is a hash of its own key, so shards,
+# threads and clusters draw the same rows and columns in any order of asking.
 
+_GOLDEN = 0x9E3779B97F4A7C15
+_ROUND = 0xD1B54A32D192ED03
 
-class ThreadScratch(local):
-    """A buffer for every thread, used while one message is answered.
-
-    It pickles as an empty one: its content never matters to another process.
-    """
-
-    def __init__(self) -> None:
-        self._buffer = np.zeros(0, dtype=np.uint32)
-
-    def __reduce__(self) -> Any:
-        return ThreadScratch, ()
-
-    def places(self, n_rows: int) -> NDArray[np.uint32]:
-        """Return an uninitialised buffer for the places of so many rows, uint32 (n_rows,)."""
-        if len(self._buffer) < n_rows:
-            self._buffer = np.zeros(0, dtype=np.uint32)  # let go before the larger one is made
-            self._buffer = np.zeros(n_rows, dtype=np.uint32)
-        return self._buffer[:n_rows]
+_FACTORS = (_GOLDEN, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+_SHIFTS = (30, 27, 31)
+_WORDS = tuple(np.uint64(factor) for factor in _FACTORS)
+_BY = tuple(np.uint64(shift) for shift in _SHIFTS)
 
 
-class Scratch:
-    """Arrays by name: zeros at first use, later with whatever content was left in them.
+def mix(key: int | Words, numbers: NDArray[Any]) -> Words:
+    """Return 64 random bits for each number: SplitMix64 (Steele, Lea and Flood 2014)."""
+    z = numbers.astype(np.uint64)  # a copy; arrays wrap without a word
+    z *= _WORDS[0]
+    z += np.uint64(key % 2**64) if isinstance(key, int) else key
+    z ^= z >> _BY[0]
+    z *= _WORDS[1]
+    z ^= z >> _BY[1]
+    z *= _WORDS[2]
+    z ^= z >> _BY[2]
+    return z
 
-    Attributes
-    ----------
-    thread_scratch : ThreadScratch
+
+def mix_one(key: int, number: int) -> int:
+    """Return the 64 random bits of one number: `mix` without NumPy's overhead."""
+    z = (number * _FACTORS[0] + key) % 2**64
+    z = (z ^ (z >> _SHIFTS[0])) * _FACTORS[1] % 2**64
+    z = (z ^ (z >> _SHIFTS[1])) * _FACTORS[2] % 2**64
+    return z ^ (z >> _SHIFTS[2])
+
+
+def round_key(seed: int, number: int) -> int:
+    """Return the hash key of one round's draws."""
+    return (seed * _GOLDEN + number * _ROUND) % 2**64
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """A row subsample: each row is kept with probability `share`, by the hash of its number.
 
     Examples
     --------
-    >>> scratch = Scratch()
-    >>> scratch.reserve(3), scratch.reserve(5)
-    (None, None)
-    >>> order = scratch.rows("order", np.uint32, 3)
-    >>> order.shape, np.shares_memory(order, scratch.rows("order", np.uint32, 5))
-    ((3,), True)
+    >>> sample = RowSample(share=0.5, seed=0, number=3)
+    >>> rows = np.arange(1000)
+    >>> kept = sample.keeps(rows)
+    >>> bool(400 < kept.sum() < 600), bool((kept[::-1] == sample.keeps(rows[::-1])).all())
+    (True, True)
     """
 
-    def __init__(self, thread_scratch: ThreadScratch | None = None) -> None:
-        self.thread_scratch = ThreadScratch() if thread_scratch is None else thread_scratch
-        self._most = 0
-        self._arrays: dict[str, NDArray[Any]] = {}
-        self._kept: tuple[Hashable, Any] = (None, None)
+    share: float
+    seed: int
+    number: int
 
-    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return `make()`, cached for the last key."""
-        if self._kept[0] != key:
-            self._kept = (key, make())
-        kept: T = self._kept[1]
-        return kept
+    def keeps(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return the mask of the row numbers that are kept."""
+        # A share of 1 must not wrap to 0.
+        limit = np.uint64(min(int(self.share * 2.0**64), 2**64 - 1))
+        return np.asarray(mix(round_key(self.seed, self.number), rows) < limit)
 
-    def reserve(self, n_rows: int) -> None:
-        """Announce a number of rows; arrays are made for the largest one announced.
 
-        All shards that share the buffers call it before the first of them allocates.
-        """
-        self._most = max(self._most, n_rows)
+@dataclass(frozen=True)
+class ColumnDraw:
+    """A column subsample of every node: `width` of `n_features`, by the hash of its number.
 
-    def rows(self, name: str, kind: DTypeLike, n_rows: int, width: int = 1) -> NDArray[Any]:
-        """Return the array of a name for so many rows, `width` numbers each: (n_rows * width,)."""
-        size, found = n_rows * width, self._arrays.get(name)
-        if found is None or len(found) < size:
-            self._arrays.pop(name, None)  # let go before the larger one is made
-            found = self._arrays[name] = np.zeros(max(n_rows, self._most) * width, dtype=kind)
-        return found if len(found) == size else found[:size]
+    `stream` distinguishes the trees of one round, one for each output. `among` are the columns to
+    draw from, ascending; None is all of them.
+    """
+
+    width: int
+    n_features: int
+    seed: int
+    number: int
+    stream: int = 0
+    among: tuple[int, ...] | None = None
+
+    @property
+    def _all(self) -> Int64:
+        return np.arange(self.n_features) if self.among is None else np.array(self.among)
+
+    def columns(self, node: int, allowed: Int64 | None = None) -> Int64:
+        """Return a node's columns, ascending: those with the least hashes, of all or of some."""
+        # Sorted, so that of equal splits the first column wins, as without a draw.
+        key = mix_one(round_key(self.seed, self.number), self.stream * 2**32 + node + 1)
+        among = self._all if allowed is None else allowed
+        chosen = np.argsort(mix(key, among), kind="stable")[: self.width]
+        chosen.sort()
+        return among[chosen]
+
+    def table(self, n_nodes: int) -> Int64:
+        """Return the columns of the first nodes, (n_nodes, width); of all columns."""
+        numbers = np.arange(1, n_nodes + 1, dtype=np.uint64) + np.uint64(self.stream * 2**32)
+        keys = mix(round_key(self.seed, self.number), numbers)
+        columns = self._all
+        among = np.tile(columns, (n_nodes, 1))
+        hashes = mix(keys[:, None], among)  # of different columns always different
+        # The first hash that is too large, of each node: all smaller ones are drawn.
+        beyond = np.partition(hashes, self.width, axis=1)[:, self.width, None]
+        chosen = columns[np.flatnonzero(hashes < beyond) % len(columns)]
+        return chosen.reshape(n_nodes, self.width)
+
+
+def column_draw(
+    width: int | None,
+    n_features: int,
+    seed: int,
+    number: int,
+    stream: int = 0,
+    among: tuple[int, ...] | None = None,
+) -> ColumnDraw | None:
+    """Return the column subsample of a round's tree; None where all columns are used."""
+    if width is None or width >= (n_features if among is None else len(among)):
+        return None
+    return ColumnDraw(width, n_features, seed, number, stream, among)
+
+
+def uniform(key: int, numbers: NDArray[Any]) -> Floats:
+    """Return a number in [0, 1) for each of some whole numbers."""
+    return np.asarray((mix(key, numbers) >> np.uint64(11)) * 2.0**-53)
 
 
 # A column that rows are often divided by is copied out of the row-major codes: a division then
@@ -232,6 +285,7 @@ class Shard:
         self._marked: RowSample | None = None
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
+        self.paid: NDArray[np.bool_] | None = None  # by row and test, where rows pay for columns
         self._hot = HotColumns(self.codes, shared=self.pieces is not None)
 
     @property
@@ -273,7 +327,7 @@ class Shard:
         known = self._marked == sample
         return self.scratch_array("keep", np.bool_) if known else self.mark(sample)
 
-    def begin(self, sample: RowSample | None) -> int:
+    def begin_tree(self, sample: RowSample | None = None) -> int:
         """Start a tree with all rows, or those of a sample, in the root; return how many."""
         self.sampled = sample is not None
         self._kept.clear()
@@ -349,7 +403,7 @@ class Shard:
         """Return the number of the given columns; of all for None."""
         return int(self.codes.shape[1]) if columns is None else len(columns)
 
-    def histogram(self, node: int, mode: Mode, columns: Int64 | None = None) -> Int64:
+    def sum_histogram(self, node: int, mode: Mode, columns: Int64 | None = None) -> Int64:
         """Return a node's histogram, (d, 256, C), cached until its children have theirs.
 
         A histogram of some columns is not cached: the children are searched in others.
@@ -364,26 +418,37 @@ class Shard:
         self._kept[mode, node] = kept
         return kept
 
-    def left_histogram(self, node: int, left: int, sizes: tuple[int, int], mode: Mode) -> Int64:
-        """Return the histogram of a divided node's left child.
+    def divide_node(
+        self,
+        node: int,
+        left: int,
+        feature: int,
+        goes_left: NDArray[np.uint8],
+        modes: tuple[Mode, ...],
+    ) -> tuple[Any, ...]:
+        """Divide a node's rows; return how many go left, and the left child's histograms by mode.
 
         Only the smaller child is summed; the other is the parent less it, exact in integers. If the
         right one is the larger, its subtraction is put off until it is needed.
         """
-        parent = self.histogram(node, mode)
-        del self._kept[mode, node]
-        if sizes[0] <= sizes[1]:
-            # The larger sibling costs as many adds as it has rows, a subtraction only its cells: it
-            # waits as (parent, small) until it is searched.
-            small = mode.histogram(self, left)
-            self._kept[mode, left], self._kept[mode, left + 1] = small, (parent, small)
-            return small
-        small = mode.histogram(self, left + 1)
-        large = parent - small
-        self._kept[mode, left], self._kept[mode, left + 1] = large, small
-        return large
+        n_left, n_right = self.divide(node, left, feature, goes_left)
+        answer: tuple[Any, ...] = (n_left,)
+        for mode in modes:
+            parent, kept = self.sum_histogram(node, mode), self._kept
+            del kept[mode, node]
+            # The larger sibling costs as many adds as it has rows, a subtraction only its cells: on
+            # the right it waits as (parent, small) until it is searched.
+            if n_left <= n_right:
+                found = small = mode.histogram(self, left)
+                kept[mode, left], kept[mode, left + 1] = small, (parent, small)
+            else:
+                small = mode.histogram(self, left + 1)
+                found = parent - small
+                kept[mode, left], kept[mode, left + 1] = found, small
+            answer += (found,)
+        return answer
 
-    def counts(self, node: int, columns: Int64 | None = None) -> Int64:
+    def count_codes(self, node: int, columns: Int64 | None = None) -> Int64:
         """Return the node's row counts by column and code, (d, 256).
 
         Those of all rows are cached.
@@ -406,12 +471,12 @@ class Shard:
 
     # Leaves.
 
-    def settle(self, shape: TreeShape) -> Int64:
+    def assign_leaves(self, shape: TreeShape) -> Int64:
         """Write the leaf number of every row to `leaves`; return the rows of every leaf, (L,)."""
         counts, leaves = np.zeros(max(shape.leaves) + 1, dtype=np.int64), self.leaves
         # A leaf's rows are those that reach it, whether or not the tree was grown on them.
         if self.sampled:  # rows left out of the tree's making reach a leaf too
-            self.begin(None)
+            self.begin_tree()
         self._kept.clear()
         pending = [ROOT]
         while pending:
@@ -475,3 +540,25 @@ def _write_places(keep: NDArray[np.bool_], begin: int, end: int, places: NDArray
         places[at : at + len(chosen)] = chosen + rows.start
         at += len(chosen)
     return at
+
+
+# What growers send: methods of a shard, as messages.
+
+
+def _division_only(**arguments: Any) -> dict[str, Any]:
+    # A worker that replaces another one makes histograms when they are needed.
+    return arguments | {"modes": ()}
+
+
+begin_tree = message(reduce=total, changes=True)(Shard.begin_tree)
+sum_histogram = message(reduce=total)(Shard.sum_histogram)
+divide_node = message(reduce=totals, changes=True, lasting=_division_only)(Shard.divide_node)
+count_codes = message(reduce=total)(Shard.count_codes)
+assign_leaves = message(reduce=total, changes=True)(Shard.assign_leaves)
+weigh_leaves = message(reduce=total)(Shard.weigh_leaves)
+
+
+@message(reduce=largest)
+def heaviest_row(shard: Shard) -> float:
+    """Return the largest sample weight of any row; 0 where rows have none."""
+    return shard.heaviest

@@ -21,8 +21,8 @@ from costboost.clusters.journal import digest_of
 from costboost.clusters.worker import Make
 from costboost.estimators.adaboost import CostBoostClassifier
 from costboost.fitting.spread import PartsTable
+from costboost.runtime.machine import ThreadScratch
 from costboost.shards.parts import TablePart
-from costboost.shards.rows import ThreadScratch
 from costboost.spark.channel import Listener
 from costboost.spark.frame_columns import FrameColumns, RowReader, deal_rows, read_columns
 from costboost.spark.job import Address, BarrierJob, HoldRows, choose_n_workers, is_connect

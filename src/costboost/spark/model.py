@@ -199,7 +199,7 @@ class PredictColumns:
     def costs_of_actions(self, X: Any, prices: dict[str, Costs]) -> Floats:
         """Return the expected cost of every action, (m, A)."""
         local = copy(self.local).set_output(transform="default")
-        return np.asarray(local.expected_cost(X, **prices))
+        return np.asarray(local.expected_cost(X, prices.get("costs")))
 
     def _type(self, what: str) -> Any:
         import pyarrow as pa

@@ -6,22 +6,31 @@ The right child's histogram is the parent's less the left one's, which integers 
 nodes are searched for less than half of the columns each, drawn anew, nothing is subtracted: every
 node is added up for its own columns only. Remote shards do that, and count rows, in the trip that
 divides the node: before it is known whether the answer will be needed. A small table in one shard
-grows a tree in one call (`at_once.py`), to the same tree.
+grows a tree in one call (`grow_tree`), to the same tree.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING
-from costboost.runtime.messages import Call
-from costboost.shards.grid import RowCounts, grid_scale
-from costboost.shards.local import (
-    Shards,
+from costboost.runtime.messages import Call, first, message
+from costboost.shards.grid import RowCounts, Summands, grid_scale
+from costboost.shards.layout import Shards
+from costboost.shards.rows import (
+    ROOT,
+    ColumnDraw,
+    Mode,
+    RowSample,
+    Shard,
+    TreeShape,
     assign_leaves,
     begin_tree,
     count_codes,
@@ -30,11 +39,212 @@ from costboost.shards.local import (
     sum_histogram,
     weigh_leaves,
 )
-from costboost.shards.rows import ROOT, Mode, TreeShape
-from costboost.shards.sampling import ColumnDraw, RowSample
-from costboost.trees.at_once import DRAWS, Size, grow_tree, plan_size
-from costboost.trees.tree import FREE, Bounds, Limits, Split, SplitFinder, Tree, add_up_leaves
+from costboost.trees import _grow_data_kernels as data
+from costboost.trees import _grow_kernels as kernels
+from costboost.trees import _search_kernels as searches
+from costboost.trees.charges import Charges, by_penalty, impurity
+from costboost.trees.tree import (
+    FREE,
+    Bounds,
+    Limits,
+    Split,
+    SplitFinder,
+    Tree,
+    add_up_leaves,
+    make_search,
+)
 from costboost.typing import Floats, Int64
+
+# A tree of a small table in one shard is grown in one call: messages, a node at a time, would take
+# longer than the work itself.
+
+_ROWS = 1 << 15  # above, the work in a node outweighs what asking for it takes
+_CELLS = 1 << 23  # of histograms that wait at the same time: 64 MB
+_DRAWS = 1 << 16  # of columns by node, made before the tree is known
+_DEEP = 1 << 30  # deeper than any tree
+_NO_COLUMNS = np.empty(0, dtype=np.int64)
+
+
+class GrowthArrays(NamedTuple):
+    """Buffers in which trees are grown: the kernel's `TreeScratch`, and its arrays for NumPy.
+
+    `numbers` has a row each for column, threshold, left child, depth and rows of every node,
+    `reals` for its gain and the bounds of its value; the kernel's own follow.
+    """
+
+    kernel: Any
+    numbers: Int64
+    reals: Floats
+    sums: Int64
+    goes_left: NDArray[np.uint8]
+
+    def to_tree(self, n_nodes: int, finder: SplitFinder) -> Tree:
+        """Return the tree of so many nodes that was grown here; its cover counts rows."""
+        # The next tree overwrites the buffers, so all that is kept is copied.
+        feature, threshold, left, depth, n_rows = self.numbers[:5, :n_nodes]
+        gain, low, high = self.reals[:3, :n_nodes]
+        goes_left = self.goes_left[:n_nodes]
+        leaves = np.flatnonzero(left < 0).astype(np.int32)
+        subsets, bounds = [], None
+        if finder.has_categories:
+            subsets = np.flatnonzero((threshold < 0) & (left >= 0)).tolist()
+        if finder.monotone is not None:
+            bounds = np.column_stack([low[leaves], high[leaves]])
+        return Tree(
+            feature=feature.astype(np.int32),
+            threshold=threshold.astype(np.int16),
+            missing_left=goes_left[:, MISSING].astype(np.bool_),
+            left=left.astype(np.int32),
+            gain=gain.copy(),
+            sums=self.sums[:n_nodes, 0].copy(),
+            subsets={node: goes_left[node].copy() for node in subsets},
+            leaves=leaves,
+            depth=max(depth.tolist()),
+            cover=n_rows.astype(np.float64),
+            leaf_bounds=bounds,
+        )
+
+
+class Size(NamedTuple):
+    """Upper bounds of a tree and of the histograms kept while it grows.
+
+    Attributes
+    ----------
+    leaves : int
+        At most.
+    slots : int
+        Histograms that are needed at the same time, at most.
+    width : int
+        The columns of a histogram.
+    channels : int
+    counted : bool
+        Whether rows are counted.
+    by_class : bool
+        Whether a histogram is one plane for each class; else channels lie side by side.
+    """
+
+    leaves: int
+    slots: int
+    width: int
+    channels: int
+    counted: bool
+    by_class: bool
+
+    @property
+    def n_nodes(self) -> int:
+        """The largest number of nodes."""
+        return 2 * self.leaves - 1
+
+    def make(self, n_segments: int) -> GrowthArrays:
+        """Allocate the buffers of such a tree, for rows in so many segments."""
+        n_nodes, channels, width = self.n_nodes, self.channels, self.width
+        hists = np.empty((self.slots, width * 256 * channels), dtype=np.int64)
+        views = hists.reshape(self.slots, width, 256, channels)
+        if self.by_class:
+            views = hists.reshape(self.slots, channels, width, 256).transpose(0, 2, 3, 1)
+        shape = (self.slots, width, 256) if self.counted else (1, 0, 256)
+        counts = np.empty(shape, dtype=np.int64)
+        slots = np.empty((3, max(self.slots, self.leaves)), dtype=np.int64)
+        numbers, reals = np.empty((7, n_nodes), dtype=np.int64), np.empty((4, n_nodes))
+        sums = np.empty((n_nodes, 2, channels), dtype=np.int64)
+        ranges = np.empty((n_nodes, 2, n_segments), dtype=np.int64)
+        goes_left = np.empty((n_nodes, 256), dtype=np.uint8)
+        node = searches.NodeSums(views[0], counts[0], _NO_COLUMNS, False, sums[0, 0], 0, *FREE)
+        search = make_search(sums[0, 1], goes_left[0])
+        nodes, held = (numbers, reals, sums, ranges, goes_left), (hists, views, counts, slots)
+        return GrowthArrays(
+            data.TreeScratch(*nodes, *held, node, search), numbers, reals, sums, goes_left
+        )
+
+
+@lru_cache(maxsize=64)
+def plan_size(
+    max_depth: int | None,
+    max_leaves: int,
+    least: int,
+    n_rows: int,
+    width: int,
+    channels: int,
+    *,
+    drawn_only: bool,
+    by_class: bool,
+) -> Size | None:
+    """Return the bounds of a tree; None if it, or the table, is too large to be grown in one call.
+
+    Nodes that wait to be split have twice the `least` rows of a leaf, and no node that waits is
+    below another.
+    """
+    if n_rows > _ROWS:
+        return None
+    # Bounds before the tree is known: 2**depth leaves, one leaf a row, and a waiting node for every
+    # pair of least leaves.
+    depth = 31 if max_depth is None else min(max_depth, 31)
+    leaves = max(1, min(max_leaves, 1 << depth, n_rows))
+    waiting = min(leaves, 1 << max(depth - 1, 0), n_rows // (2 * least) + 1)
+    size = Size(leaves, 1 if drawn_only else waiting + 1, width, channels, least > 1, by_class)
+    return size if size.slots * width * 256 * channels <= _CELLS else None
+
+
+@message(reduce=first, changes=True)
+def grow_tree(
+    shard: Shard,
+    *,
+    mode: Any,
+    finder: SplitFinder,
+    max_depth: int | None,
+    size: Size,
+    draw: ColumnDraw | None = None,
+    drawn_only: bool = False,
+    sample: RowSample | None = None,
+    columns: Int64 | None = None,
+) -> Tree:
+    """Grow a tree on all rows or a sample; every row is then assigned to its leaf.
+
+    Parameters
+    ----------
+    mode : Mode
+        With `summands`.
+    finder : SplitFinder
+    max_depth : int or None
+    size : Size
+    draw : ColumnDraw or None
+    drawn_only : bool
+        Whether a node's histogram has its own drawn columns only.
+    sample : RowSample or None
+        One without rows is all of them.
+    columns : array of column numbers or None
+        Those to search where none are drawn; None is all of them.
+    """
+    n_segments = len(shard.cuts) - 1
+    # A sample that is empty here falls back to all rows, as in `Grower._root`.
+    ends, sampled = shard.cuts[1:], False
+    if sample is not None and shard.begin_tree(sample) > 0:
+        ends, sampled = shard.ranges[ROOT][1], True
+    # The buffers outlive the tree: a boosting run grows hundreds of the same size.
+    arrays = shard.scratch.keep((size, n_segments), lambda: size.make(n_segments))
+    every = finder.every_column if columns is None else columns
+    searched = every[None] if draw is None else draw.table(size.n_nodes)
+    summands: Summands = mode.summands(shard)
+    rows = data.ShardRows(
+        shard.codes,
+        np.array(shard.skips),
+        shard.cuts,
+        ends,
+        sampled,
+        shard.scratch_array("order", np.uint32),
+        shard.scratch.thread_scratch.places(len(shard.rows)),
+        shard.leaves,
+        *summands,
+    )
+    heaviest = -1.0 if finder.heaviest is None else finder.heaviest
+    limits = (_DEEP if max_depth is None else max_depth, size.leaves)
+    growth = kernels.Growth(
+        finder.rules, rows, arrays.kernel, searched, drawn_only, heaviest, *limits
+    )
+    return arrays.to_tree(growth.grow(), finder)
+
+
+# A tree grown node by node, by messages to all shards.
 
 # Rows of a node that is larger than so many of the smallest leaves are counted only where the best
 # split may leave too few of them on one side.
@@ -71,6 +281,11 @@ class Grower:
     limits : Limits
     draw : ColumnDraw, optional
         The columns to search in every node; all of them by default.
+    charges : Charges, optional
+        What splits pay for their columns; they must gain more. Trees then say net gains.
+    loss_of_row : float
+        What a row of weight 1 loses at first in units of gains; without, gains are shares of the
+        root's impurity.
 
     Examples
     --------
@@ -98,9 +313,11 @@ class Grower:
         finder: SplitFinder,
         limits: Limits,
         draw: ColumnDraw | None = None,
+        charges: Charges | None = None,
+        loss_of_row: float | None = None,
     ) -> None:
         self.shards, self.mode, self.finder, self.limits = shards, mode, finder, limits
-        self.draw = draw
+        self.draw, self.charges, self.loss_of_row = draw, charges, loss_of_row
         few = draw is not None and 2 * draw.width < shards.n_features
         self._drawn_only = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
@@ -108,6 +325,8 @@ class Grower:
         counting = finder.counts_rows or (limits.min_samples_leaf > 1 and not self._lazily)
         self._modes: tuple[Mode, ...] = (mode, RowCounts()) if counting else (mode,)
         self._constrained = finder.monotone is not None
+        usable = limits.columns
+        self._every = finder.every_column if usable is None else np.array(usable, dtype=np.int64)
         if finder.min_count != limits.min_samples_leaf:
             raise ValueError(
                 f"The split finder has min_count={finder.min_count}, the limits have "
@@ -122,6 +341,10 @@ class Grower:
         # Best first: the queue holds nodes whose best split is known, so that a limit on leaves
         # keeps the splits that gain most.
         self.nodes = [self._root(sample)]
+        if self.charges is not None:
+            sums, by_share = self.nodes[ROOT].sums, self.loss_of_row is None
+            loss = impurity(self.finder, sums) if by_share else None
+            self.charges.begin(self.shards, loss, self.loss_of_row or 0.0)
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
             self._search(ROOT)
@@ -129,10 +352,13 @@ class Grower:
         while self._queue:
             node = self._next()
             n_leaves += 1
-            self._split(node, n_leaves)
+            for child in self._split(node, n_leaves):
+                self._search(child)
             if not self.limits.allows(0, n_leaves):
                 break
         tree = self._finish(_to_arrays(self.nodes))
+        if self.charges is not None:
+            self.charges.end(self.shards, tree)
         self.nodes.clear()  # histograms, which would wait for the collector
         return tree
 
@@ -160,7 +386,8 @@ class Grower:
         limits, shards, draw = self.limits, self.shards, self.draw
         mode: Any = self.mode
         # The compiled grower knows neither paths nor other finders than its own.
-        plain = limits.interactions is None and not self.finder.own_search
+        searches = self.finder.own_search or self.charges is not None
+        plain = limits.interactions is None and not searches
         if not (plain and shards.is_single_shard and hasattr(mode, "summands")):
             return None
         size = plan_size(
@@ -174,7 +401,7 @@ class Grower:
             by_class=mode.by_class,
         )
         # It also needs the draws of all nodes in advance, as a table.
-        if size is not None and draw is not None and size.n_nodes * shards.n_features > DRAWS:
+        if size is not None and draw is not None and size.n_nodes * shards.n_features > _DRAWS:
             return None
         return size
 
@@ -187,52 +414,28 @@ class Grower:
             draw=self.draw,
             drawn_only=self._drawn_only,
             sample=sample,
+            columns=self._every,
         )
-        (grown,) = self.shards.call([call])
-        left = grown.left.astype(np.int32)
-        leaves = np.flatnonzero(left < 0).astype(np.int32)
-        # `grown` are views of buffers that the next tree overwrites: all that is kept is copied.
-        cover, goes_left = grown.n_rows.astype(np.float64), grown.goes_left
-        if grown.heaviest > 0.0:
-            cover = add_up_leaves(left, leaves, self._weigh(len(leaves), grown.heaviest))
-        subsets, bounds = [], None
-        if self.finder.has_categories:
-            subsets = np.flatnonzero((grown.threshold < 0) & (left >= 0)).tolist()
-        if self._constrained:
-            bounds = np.column_stack([grown.low[leaves], grown.high[leaves]])
-        return Tree(
-            feature=grown.feature.astype(np.int32),
-            threshold=grown.threshold.astype(np.int16),
-            missing_left=goes_left[:, MISSING].astype(np.bool_),
-            left=left,
-            gain=grown.gain.copy(),
-            sums=grown.sums.copy(),
-            subsets={node: goes_left[node].copy() for node in subsets},
-            leaves=leaves,
-            depth=max(grown.depth.tolist()),
-            cover=cover,
-            leaf_bounds=bounds,
-        )
+        tree, heaviest = self.shards.call([call, heaviest_row()])
+        return self._with_cover(tree, heaviest) if heaviest > 0.0 else tree
 
-    def _weigh(self, n_leaves: int, heaviest: float) -> Floats:
-        """Return the sample weight of every leaf, (n_leaves,)."""
-        scale = grid_scale(heaviest, self.shards.n_rows)
-        (sums,) = self.shards.call(
-            [weigh_leaves(n_leaves=n_leaves, scale=scale)], self.shards.n_rows
-        )
-        return np.asarray(sums / scale)
+    def _with_cover(self, tree: Tree, heaviest: float) -> Tree:
+        """Return the tree with sample weights as its cover; `heaviest` is the largest of a row."""
+        n_rows = self.shards.n_rows
+        scale = grid_scale(heaviest, n_rows)
+        (sums,) = self.shards.call([weigh_leaves(n_leaves=len(tree.leaves), scale=scale)], n_rows)
+        return replace(tree, cover=add_up_leaves(tree.left, tree.leaves, sums / scale))
 
     def _finish(self, tree: Tree) -> Tree:
         """Assign rows to leaves; return the tree with covers and leaf bounds filled in."""
         messages: list[Call[Any]] = [assign_leaves(shape=_shape(self.nodes, tree)), heaviest_row()]
-        weights, heaviest = self.shards.call(messages, self.shards.n_rows)
-        if heaviest > 0.0:
-            weights = self._weigh(len(tree.leaves), heaviest)
-        bounds = None
+        sizes, heaviest = self.shards.call(messages, self.shards.n_rows)
         if self._constrained:
             bounds = np.array([self.nodes[leaf].bounds for leaf in tree.leaves])
-        cover = add_up_leaves(tree.left, tree.leaves, weights)
-        return replace(tree, cover=cover, leaf_bounds=bounds)
+            tree = replace(tree, leaf_bounds=bounds)
+        if heaviest > 0.0:
+            return self._with_cover(tree, heaviest)
+        return replace(tree, cover=add_up_leaves(tree.left, tree.leaves, sizes))
 
     def _root(self, sample: RowSample | None) -> Node:
         """Return the root with its histogram; an empty sample falls back to all rows."""
@@ -261,8 +464,9 @@ class Grower:
         # A large node's split seldom leaves too few rows, and weights alone can prove it: rows are
         # counted only if they cannot.
         split, needs_counts = None, self._lazily
+        find = self._find(number, features) if self.charges is not None else self.finder.find
         if not self._lazily or node.n_rows > _FEW * self.limits.min_samples_leaf:
-            split = self.finder.find(node.histogram, node.counts, *rest)
+            split = find(node.histogram, node.counts, *rest)
             is_proven = split is None or self.finder.surely_counts(split, node.sums)
             needs_counts = self._lazily and not is_proven
         if needs_counts:
@@ -270,7 +474,7 @@ class Grower:
                 (node.counted,) = self.shards.call(
                     [count_codes(node=number, columns=columns)], node.n_rows
                 )
-            split = self.finder.find(node.histogram, node.counted, *rest)
+            split = find(node.histogram, node.counted, *rest)
         node.split, node.counted = split, None
         # A histogram is kept for as long as the right child's may have to be subtracted from it.
         if split is None or self._drawn_only:
@@ -278,21 +482,46 @@ class Grower:
         if split is not None:
             heapq.heappush(self._queue, (-split.gain, number))
 
+    def _find(self, number: int, features: Int64) -> Callable[..., Split | None]:
+        """Return the search of a node whose columns have prices; gains are what is left of them."""
+        charges, path = self.charges, self.nodes[number].path
+        assert charges is not None
+        paid = frozenset(charges.tests.test_of[list(path)].tolist()) - {-1}
+        penalties = charges.penalties(self.shards, number, paid)
+        parts = list(by_penalty(features, charges.tests, penalties))
+
+        def find(hist: Int64, counts: Int64, *rest: Any) -> Split | None:
+            sums, n_rows, _, *bounds = rest
+            best: Split | None = None
+            for places, penalty in parts:
+                own = hist[places] if self._drawn_only else hist
+                rows = counts[places] if self._drawn_only and len(counts) else counts
+                split = self.finder.find(own, rows, sums, n_rows, features[places], *bounds)
+                if split is None or split.gain - penalty <= split.rounding:
+                    continue
+                split = replace(split, gain=split.gain - penalty)
+                if best is None or split.gain - best.gain > split.rounding:
+                    best = split
+            return best
+
+        return find
+
     def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
         if self.limits.interactions is None:
-            return self.finder.every_column if self.draw is None else self.draw.columns(number)
-        allowed = self.limits.interactions.allowed(path)
+            return self._every if self.draw is None else self.draw.columns(number)
+        allowed = np.intersect1d(self.limits.interactions.allowed(path), self._every)
         return allowed if self.draw is None else self.draw.columns(number, allowed)
 
-    def _split(self, number: int, n_leaves: int) -> None:
-        """Split a node; search its children if they may be split in turn."""
+    def _split(self, number: int, n_leaves: int) -> list[int]:
+        """Split a node; return those of its children that are to be searched in turn."""
         node = self.nodes[number]
         split = node.split
         assert split is not None
         node.left = len(self.nodes)
         sides = (split.left_sums, node.sums - split.left_sums)
-        path = node.path if self.limits.interactions is None else node.path | {split.feature}
+        apart = self.limits.interactions is None and self.charges is None
+        path = node.path if apart else node.path | {split.feature}
         self.nodes += [Node(sums, node.depth + 1, 0, path=path) for sums in sides]
         if self._constrained:
             bounds = self.finder.child_bounds(split, node.sums, node.bounds)
@@ -300,13 +529,13 @@ class Grower:
         # Children that may not be split are leaves, which need neither rows nor histograms.
         if not self.limits.allows(node.depth + 1, n_leaves):
             node.histogram, node.counts = None, _UNCOUNTED
-            return
+            return []
         numbers = (node.left, node.left + 1)
         left, right = (self.nodes[child] for child in numbers)
         # Children of one class each are leaves: their rows are divided, but no histogram is made.
         pure = not (self._mixed(left) or self._mixed(right))
         modes = () if pure or self._drawn_only else self._modes
-        message = divide_node(
+        division = divide_node(
             node=number,
             left=node.left,
             feature=split.feature,
@@ -317,7 +546,7 @@ class Grower:
         ahead = (
             {child: self._ahead(child, node) for child in numbers} if self.shards.is_remote else {}
         )
-        messages = [message, *(one for messages in ahead.values() for one in messages)]
+        messages = [division, *(one for messages in ahead.values() for one in messages)]
         (n_left, *sums), *more = self.shards.call(messages, node.n_rows)
         left.n_rows, right.n_rows = n_left, node.n_rows - n_left
         for child, messages in ahead.items():
@@ -326,18 +555,17 @@ class Grower:
         histogram, counts = node.histogram, node.counts
         node.histogram, node.counts = None, _UNCOUNTED
         if pure:
-            return
+            return []
         if not self._drawn_only:
             assert histogram is not None
             # Only the left child was summed; the right one is the rest, exact in integers.
             left.histogram, right.histogram = sums[0], histogram - sums[0]
         if len(sums) > 1:
             left.counts, right.counts = sums[1], counts - sums[1]
-        for child in numbers:
-            if self._may_gain(self.nodes[child]):
-                self._search(child)
-            else:
-                self.nodes[child].histogram = self.nodes[child].counted = None
+        for node in (left, right):
+            if not self._may_gain(node):
+                node.histogram = node.counted = None
+        return [child for child in numbers if self._may_gain(self.nodes[child])]
 
     def _ahead(self, number: int, parent: Node) -> list[Call[Any]]:
         """Return messages that a child will (probably) need, to send with its parent's division."""

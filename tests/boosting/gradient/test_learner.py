@@ -21,7 +21,7 @@ from costboost.boosting.gradient.learner import (
 )
 from costboost.boosting.gradient.losses import LogLoss, SquaredLoss
 from costboost.boosting.gradient.rows import LossRows, bind_loss
-from costboost.shards.sampling import RowSample
+from costboost.shards.rows import RowSample
 from costboost.trees.tree import Limits
 from gradient_shards import cut_rows
 from odd import OddRegressor

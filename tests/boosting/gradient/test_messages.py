@@ -35,7 +35,7 @@ from costboost.boosting.gradient.messages import (
 )
 from costboost.boosting.gradient.rows import LossRows, bind_loss
 from costboost.shards.grid import PackedPairs, to_floats
-from costboost.shards.sampling import RowSample
+from costboost.shards.rows import RowSample
 from gradient_losses import derive, each_loss, example
 from gradient_shards import cut_rows
 

@@ -8,19 +8,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.binning.binner import fit_binner
-from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.formulas import MAX_ALPHA
 from costboost.boosting.pnorm import rows as priced_rows
 from costboost.boosting.pnorm.learner import PairClassifier
 from costboost.boosting.pnorm.loop import PNormBoosting, PNormSetting
-from costboost.boosting.pnorm.methods import (
-    METHODS,
-    rate_bound,
-)
+from costboost.boosting.pnorm.methods import METHODS, rate_bound
 from costboost.boosting.pnorm.rows import cost_over_cheapest, price_unit
 from costboost.estimators.pnorm.family import assemble_mixture
 from costboost.shards import layout as layout_module
 from costboost.shards.layout import plan_layout
-from costboost.shards.sampling import round_key, uniform
+from costboost.shards.rows import round_key, uniform
 from costboost.trees.forest import ForestBuilder
 from naive import pnorm as naive
 from pnorm_problems import NAMES, fetch, loader, matrix, problem, row_costs, run, seeds

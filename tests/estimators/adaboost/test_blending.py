@@ -1,16 +1,21 @@
 """The additive model beside the boosted trees: its share of the blend, and one forest of both."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_softmax
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, log_softmax, softmax
 from sklearn.datasets import make_classification
 
 from costboost import CostBoostClassifier, Costs
+from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost import blending
-from costboost.estimators.adaboost.blending import EVEN, best_share
+from costboost.estimators.adaboost.blending import best_share, fit_mixing
+from costboost.estimators.adaboost.choices import NEWEST, always, recipe_words
+from recipe_models import change_recipe
 
 
 def auto(n_estimators=20, **options):
@@ -36,7 +41,7 @@ def least_loss(one, other, y, w):
 
     def loss(share):
         logs = log_softmax((1 - share) * one + share * other, axis=1)
-        return -w @ logs[np.arange(len(y)), y] + 0.5 * EVEN * (share - 0.5) ** 2
+        return -w @ logs[np.arange(len(y)), y] + 0.5 * NEWEST.even * (share - 0.5) ** 2
 
     return minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
 
@@ -53,7 +58,7 @@ def test_the_share_has_the_least_loss(n_outputs, truth):
     p = np.exp(log_softmax(drawn, axis=1))
     y = (rng.random((500, 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=p.shape[1] - 1)
     given = (one[:, 1:], other[:, 1:]) if n_outputs == 1 else (one, other)
-    assert_allclose(best_share(*given, y, w), least_loss(one, other, y, w), atol=1e-5)
+    assert_allclose(best_share(*given, y, w, NEWEST.even), least_loss(one, other, y, w), atol=1e-5)
 
 
 def test_the_share_is_found_where_newton_would_cycle():
@@ -63,22 +68,22 @@ def test_the_share_is_found_where_newton_would_cycle():
         one, other = 30 * rng.normal(size=(2, 5, 3))
         y = rng.integers(0, 3, 5)
         expected = least_loss(one, other, y, np.ones(5))
-        assert_allclose(best_share(one, other, y, None), expected, atol=1e-5)
+        assert_allclose(best_share(one, other, y, None, NEWEST.even), expected, atol=1e-5)
 
 
 def test_two_models_alike_share_evenly():
     log_odds, y = np.zeros((9, 1)), np.arange(9) % 2
-    assert best_share(log_odds, log_odds, y, None) == 0.5
+    assert best_share(log_odds, log_odds, y, None, NEWEST.even) == 0.5
 
 
 def test_the_share_stays_between_nothing_and_all():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 4000)
     good, bad = (4.0 * y - 2)[:, None], rng.normal(size=(4000, 1)) * 9
-    assert best_share(good, bad, y, None) < 0.02
-    assert best_share(bad, good, y, None) > 0.98
+    assert best_share(good, bad, y, None, NEWEST.even) < 0.02
+    assert best_share(bad, good, y, None, NEWEST.even) > 0.98
     few = slice(0, 4)  # too few rows to tell
-    assert 0.2 < best_share(good[few], bad[few], y[few], None) < 0.8
+    assert 0.2 < best_share(good[few], bad[few], y[few], None, NEWEST.even) < 0.8
 
 
 @pytest.mark.parametrize("unit", [1 / 300, 1e-6, 1e-300])
@@ -86,9 +91,9 @@ def test_the_share_knows_no_unit_of_small_weights(unit):
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 300)
     one, other = (rng.normal(size=(300, 1)) + k * (2.0 * y - 1)[:, None] for k in (0, 2))
-    expected = best_share(one, other, y, None)
+    expected = best_share(one, other, y, None, NEWEST.even)
     assert abs(expected - 0.5) > 0.1
-    assert_allclose(best_share(one, other, y, np.full(300, unit)), expected, rtol=1e-9)
+    assert_allclose(best_share(one, other, y, np.full(300, unit), NEWEST.even), expected, rtol=1e-9)
 
 
 def share_of(monkeypatch, X, y):
@@ -144,11 +149,14 @@ def test_where_there_is_no_additive_model(options):
 
 def test_large_and_wide_tables_have_none(monkeypatch):
     X, y = smooth()
-    monkeypatch.setattr(blending, "WIDEST", 11)  # four cubics are 12 columns
+    change_recipe(monkeypatch, widest=11)  # four cubics are 12 columns
     assert auto().fit(X, y)._model.members[0].n_first == 0
-    monkeypatch.setattr(blending, "WIDEST", 12)
+    change_recipe(monkeypatch, widest=12)
     assert auto().fit(X, y)._model.members[0].n_first == 4
-    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
+    whole = auto().fit(X, y).recipe_["additive_weight"]
+    change_recipe(monkeypatch, additive=always(0.25))
+    assert 0 < auto().fit(X, y).recipe_["additive_weight"] < 0.3 * whole
+    change_recipe(monkeypatch, additive=always(0.0))
     assert auto().fit(X, y)._model.members[0].n_first == 0
 
 
@@ -177,7 +185,7 @@ def test_weights_in_other_units_are_the_same_to_the_additive_models():
     one, other = (auto(1).fit(X, y, unit * weights)._model.members for unit in (1.0, 1024.0))
     for a, b in zip(one, other, strict=True):
         effects = [
-            model.forest.first(4).values.ravel() / np.abs(model.forest.first(4).values).max()
+            model.trees.first(4).values.ravel() / np.abs(model.trees.first(4).values).max()
             for model in (a, b)
         ]
         assert_allclose(*effects, rtol=1e-9)
@@ -193,3 +201,74 @@ def test_one_row_may_weigh_1e100_times_the_other(exponent, x):
     p = model.predict_proba([[0.0], [x]])
     assert_allclose(p.sum(axis=1), 1.0)
     assert_allclose(p[:, int(exponent > 0)], 1.0)
+
+
+# ---------------------------------------------------------------- classes that are mixed
+
+
+def shifted_classes(n=400, n_classes=3, seed=0):
+    """Scores, and labels drawn by other log odds: what one class has, the next has too."""
+    rng = np.random.default_rng(seed)
+    scores = 2 * rng.normal(size=(n, n_classes))
+    truth = scores @ (np.eye(n_classes) + 0.4 * np.eye(n_classes, k=1)) + [0.5, 0.0, -0.5]
+    p = np.exp(log_softmax(truth, axis=1))
+    y = (rng.random((n, 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=n_classes - 1)
+    return scores, y
+
+
+def calibrated(scores, y, weights=None):
+    return ClassCalibration("bias-corrected", scores.shape[1], margins=True).fit(scores, y, weights)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_mixing_is_the_penalised_optimum(weighted):
+    scores, y = shifted_classes()
+    weights = np.random.default_rng(1).integers(1, 4, 400).astype(float) if weighted else None
+    start = calibrated(scores, y, weights)
+    found = fit_mixing(scores, y, weights, start, NEWEST)
+    w = np.ones(400) if weights is None else weights
+    (bias_corrected,) = start.calibrators
+    near = bias_corrected.beta * (scores - scores.mean(axis=1, keepdims=True))
+    near += np.array(bias_corrected.biases)
+
+    def loss(flat):
+        """Of log odds times (1 + W), plus b."""
+        more, shift = flat[:9].reshape(3, 3), flat[9:]
+        logs = log_softmax(near + near @ more + shift, axis=1)
+        rows = np.full((3, 3), NEWEST.mixing[1])
+        np.fill_diagonal(rows, NEWEST.mixing[0])
+        penalty = np.sum(rows * more**2) + 5.0 * shift @ shift
+        return -w @ logs[np.arange(400), y] + 0.5 * penalty
+
+    best = minimize(loss, np.zeros(12), method="BFGS", options={"gtol": 1e-5}).x
+    expected = softmax(near + near @ best[:9].reshape(3, 3) + best[9:], axis=1)
+    mixed = softmax(scores @ found.matrix + found.shift, axis=1)
+    assert_allclose(mixed, expected, atol=1e-4)
+    plain = -w @ np.log(start.predict(scores))[np.arange(400), y]
+    assert -w @ np.log(mixed)[np.arange(400), y] < plain - 1.0
+
+
+def test_the_mixing_is_part_of_the_forest():
+    scores, y = shifted_classes()
+    model = auto().fit(scores, y)
+    plain = auto(calibration="bias-corrected").fit(scores, y)
+    matrix = np.array(model.recipe_["mixing"])
+    assert plain.recipe_["mixing"] is None
+    assert "mixes the classes" in recipe_words(model.recipe_)["Calibration"]
+    for mixed, own in zip(model._model.members, plain._model.members, strict=True):
+        assert_allclose(mixed.forest.values, own.forest.values @ matrix)
+    assert_allclose(list(model.staged_predict_proba(scores))[-1], model.predict_proba(scores))
+    one = auto(ensemble=False).fit(scores, y)
+    assert_array_equal(one.recipe_["mixing"], matrix)
+
+
+def test_when_classes_are_not_mixed():
+    scores, y = shifted_classes()
+    fitted, two = calibrated(scores, y), np.minimum(y, 1)
+    assert fit_mixing(scores, y, None, fitted, replace(NEWEST, mixed_classes=2)) is None
+    assert fit_mixing(scores, two, None, calibrated(scores, two), NEWEST) is None  # no third
+    few = fit_mixing(scores, y, None, fitted, replace(NEWEST, mixed_rows=200))
+    half = fit_mixing(scores[::2], y[::2], None, fitted, NEWEST)
+    assert_array_equal(few.matrix, half.matrix)
+    assert auto(votes="discrete").fit(scores, y).recipe_["mixing"] is None
+    assert auto().fit(scores, two).recipe_["mixing"] is None

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from costboost import CostBoostClassifier, Costs, GradientBoostClassifier
 from costboost.boosting.adaboost.rules import RULES
 from costboost.inputs.checks import count_features, fit_seed
-from costboost.shards.sampling import ColumnDraw
+from costboost.shards.rows import ColumnDraw
 from family import STUMP, identical, plain, problem
 from naive.rules import METHODS
 

@@ -6,12 +6,13 @@ from numpy.testing import assert_array_equal
 
 from costboost import CostBoostClassifier, Costs, GradientBoostClassifier
 from costboost.estimators.adaboost import recipe
+from costboost.estimators.adaboost.choices import NEWEST
 from costboost.estimators.adaboost.recipe import Look
 from costboost.fitting.tables import FollowedRows
 from costboost.model import apply_maps
 from family import problem
 from fitted_parts import calibrations
-from recipe_models import auto
+from recipe_models import auto, without_additive
 
 
 def test_an_interrupted_look_leaves_the_scores_as_they_were(monkeypatch):
@@ -64,9 +65,8 @@ def test_train_cost_of_one_model_of_all_rows():
 
 @pytest.mark.parametrize("way", ["votes", "log loss", "many classes"])
 def test_rows_left_out_teach_a_fold_nothing(monkeypatch, way):
-    if way != "votes":  # log loss, and no additive model
-        monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 10)
-    ways = {"monotonic_cst": [1, 0, 0, 0, 0]} if way == "votes" else {}
+    without_additive(monkeypatch)
+    ways = {"votes": "gentle"} if way == "votes" else {"calibration": "bias-corrected"}
     X, y = problem()
     if way == "many classes":
         y = np.where(X[:, 1] > 1, 2, y)
@@ -101,7 +101,7 @@ def test_looks_add_up_only_the_rounds_that_are_new(monkeypatch):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_log_loss_folds_are_those_of_gradient_boosting(monkeypatch, weighted):
     """The recipe's fold is the model of `GradientBoostClassifier` with the same parameters."""
-    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 10)
+    without_additive(monkeypatch)
     X, y = problem()
     rows = np.arange(300)
     weight = np.random.default_rng(0).integers(1, 4, 300).astype(float) if weighted else None
@@ -109,7 +109,7 @@ def test_log_loss_folds_are_those_of_gradient_boosting(monkeypatch, weighted):
     given |= {"n_estimators": 10, "cv": [(rows[100:], rows[:100])]}
     auto = CostBoostClassifier(subsample=1.0, max_features=None, **given).fit(X, y, weight)
     same = GradientBoostClassifier(
-        l2_regularization=recipe.L2, calibration="bias-corrected", **given
+        l2_regularization=NEWEST.l2, calibration="bias-corrected", **given
     ).fit(X, y, weight)
     (fold,), (twin,), n_rounds = auto._model.members, same._model.members, auto.n_iter_
     assert len(fold.trees) == n_rounds

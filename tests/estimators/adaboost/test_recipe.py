@@ -11,15 +11,14 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 import costboost
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.gradient import loop as gradient_loop
 from costboost.boosting.rounds import EarlyStopping, Printer, consume, take_rounds
 from costboost.calibration import BiasCorrected, ClassCalibration
-from costboost.estimators.adaboost import recipe
-from costboost.estimators.adaboost.recipe import DOUBT, STEP, Look
+from costboost.estimators.adaboost.choices import NEWEST
+from costboost.estimators.adaboost.recipe import Look
 from costboost.model import VoteShares
 from family import has_callbacks, plain, problem
 from fitted_parts import calibrations
-from recipe_models import auto, interrupt_loop
+from recipe_models import auto
 
 needs_callbacks = pytest.mark.skipif(
     not has_callbacks(), reason="sklearn.callback came with scikit-learn 1.9"
@@ -72,7 +71,7 @@ def test_the_loss_is_that_of_the_rows_left_out():
 
 def test_patience_ends_the_race():
     X, y = problem(noise=4.0)
-    model = auto(200, n_iter_no_change=20).fit(X, y)
+    model = auto(200, n_iter_no_change=20, tol=0.0).fit(X, y)
     last, best = model.validation_rounds_[[-1, np.argmin(model.validation_loss_)]]
     assert last < 200
     assert best <= model.n_iter_ <= last
@@ -88,7 +87,7 @@ def test_a_loss_that_is_gone_ends_the_race():
     y = (X[:, 0] > 0).astype(int)
     X += 2.0 * y[:, None]  # every column tells the classes apart
     model = auto(200).fit(X, y)
-    gone = recipe.SOLVED * np.log(2)
+    gone = NEWEST.solved * np.log(2)
     assert model.validation_loss_[-1] <= gone * 1.01
     assert (model.validation_loss_[:-1] > gone * 0.99).all()
     assert model.validation_rounds_[-1] < 100
@@ -98,14 +97,14 @@ def test_a_loss_that_is_gone_ends_the_race():
 
 def test_one_model_takes_as_many_rounds_as_the_folds():
     X, y = problem()
-    folds = auto().fit(X, y)
-    one = auto(ensemble=False).fit(X, y)
+    folds = auto(votes="gentle").fit(X, y)
+    one = auto(votes="gentle", ensemble=False).fit(X, y)
     assert isinstance(one.estimator_weights_, np.ndarray)
     assert one.n_iter_ == len(one.estimator_weights_) == folds.n_iter_
     assert_array_equal(one.validation_loss_, folds.validation_loss_)
     assert calibrations(one)[0] == calibrations(folds)[0]
-    alone = plain("adamec", one.n_iter_, votes="gentle", subsample=0.7, max_features="sqrt")
-    alone.set_params(learning_rate=0.1, min_samples_leaf=5, max_depth=3).fit(X, y)
+    settled = NEWEST.two.choices(*X.shape) | {"n_estimators": one.n_iter_, "n_iter_no_change": None}
+    alone = plain("adamec", votes="gentle").set_params(**settled).fit(X, y)
     boosted, whole = alone._model.members[0].forest, one._model.members[0].forest
     assert_array_equal(whole.words[-len(boosted.words) :], boosted.words)
 
@@ -130,7 +129,9 @@ def test_the_loss_of_many_classes_is_that_of_the_rows_left_out():
     X, y = many_classes()
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
     folds = [(np.flatnonzero(np.arange(300) % 3 != k), np.arange(k, 300, 3)) for k in range(3)]
-    model = CostBoostClassifier(n_estimators=30, cv=folds, random_state=0).fit(X, y, weights)
+    model = CostBoostClassifier(
+        calibration="bias-corrected", n_estimators=30, cv=folds, random_state=0
+    ).fit(X, y, weights)
     p = np.zeros(len(y))
     for ensemble, fitted, (_, test) in zip(
         model._model.members, calibrations(model), folds, strict=True
@@ -155,19 +156,18 @@ def test_many_classes_are_the_same_with_any_threads_and_keep_their_training_cost
         assert 0 < cost[last] <= costs.bind([0, 1, 2], len(y)).total(y, decided)
 
 
-def test_large_tables_of_two_classes_are_boosted_by_log_loss(monkeypatch):
+def test_two_classes_are_boosted_by_log_loss_and_by_votes_where_they_are_named():
     X, y = problem()
-    small = auto(20).fit(X, y)
-    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
-    large = auto(20).fit(X, y)
-    assert small._model.members[0].n_first == X.shape[1]
-    assert large._model.members[0].n_first == 0
-    assert calibrations(large)[0].method == "bias-corrected"
-    assert max(len(large._model.members[0].forest.tree(t).left) for t in range(10)) <= 2 * 31 - 1
+    model, votes = auto(20).fit(X, y), auto(20, votes="gentle").fit(X, y)
+    assert not hasattr(model, "normalizers_")
+    assert hasattr(votes, "normalizers_")
+    assert {one._model.members[0].n_first for one in (model, votes)} == {X.shape[1]}
+    assert calibrations(model)[0].method == "bias-corrected"
     rising = auto(20, monotonic_cst={0: 1}).fit(X, y)
     grid = np.tile(X[:1], (50, 1))
     grid[:, 0] = np.linspace(X[:, 0].min(), X[:, 0].max(), 50)
     assert np.all(np.diff(rising.predict_proba(grid)[:, 1]) >= 0)
+    assert rising._model.members[0].n_first == 0
 
 
 def test_one_model_of_many_classes_takes_as_many_rounds_as_the_folds():
@@ -211,10 +211,10 @@ def test_what_is_told_of_the_last_fit_is_forgotten():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_models_of_log_loss_are_explained_kept_and_staged(monkeypatch, tmp_path, n_classes):
-    monkeypatch.setattr("costboost.estimators.adaboost.plan.LARGER", 300)
+@pytest.mark.parametrize("votes", ["auto", "discrete"])
+def test_models_are_explained_kept_and_staged(tmp_path, n_classes, votes):
     X, y = problem() if n_classes == 2 else many_classes()
-    model = auto(20).fit(X, y)
+    model = auto(20, votes=votes).fit(X, y)
     assert_allclose(
         model.contributions(X[:40]).total, model.decision_function(X[:40]), rtol=1e-9, atol=1e-9
     )
@@ -307,10 +307,10 @@ def test_a_callback_ends_the_models_still_to_come():
 
 
 @pytest.mark.parametrize(("number", "n_rounds"), [(4, 1), (24, 7), (44, 14)])
-def test_an_interrupted_race_of_many_classes_keeps_its_rounds(monkeypatch, number, n_rounds):
+def test_an_interrupted_race_of_many_classes_keeps_its_rounds(interrupt, number, n_rounds):
     X, y = many_classes()
     short = auto(n_rounds).fit(X, y)
-    interrupt_loop(monkeypatch, gradient_loop.GradientBoosting, number)
+    interrupt(number)
     model = auto(40, on_interrupt="keep").fit(X, y)
     assert model.validation_rounds_[-1] == n_rounds
     assert_array_equal(model.predict_proba(X), short.predict_proba(X))
@@ -408,7 +408,7 @@ def test_printers_tell_the_number_and_the_seconds(capsys):
 # ---------------------------------------------------------------- rivals and calibration
 
 
-def look(losses, weights=None, n_rounds=STEP):
+def look(losses, weights=None, n_rounds=NEWEST.every):
     blank = ClassCalibration("bias-corrected", 2, margins=True)
     return Look(n_rounds, blank, np.asarray(losses, dtype=float), weights)
 
@@ -418,10 +418,10 @@ def test_a_later_look_rivals_the_best_within_half_a_standard_error():
     best, noise = rng.uniform(0, 1, 400), rng.standard_normal(400)
     noise = (noise - noise.mean()) / noise.std()
     error = 1 / np.sqrt(400)  # of a difference with deviation 1
-    assert look(best + noise + 0.99 * DOUBT * error).rivals(look(best))
-    assert not look(best + noise + 1.01 * DOUBT * error).rivals(look(best))
-    assert look(best).rivals(look(best))  # a round that changed nothing
-    assert not look(best + 1e-9).rivals(look(best))  # surely worse, if by little
+    assert look(best + noise + 0.99 * NEWEST.doubt * error).rivals(look(best), NEWEST.doubt)
+    assert not look(best + noise + 1.01 * NEWEST.doubt * error).rivals(look(best), NEWEST.doubt)
+    assert look(best).rivals(look(best), NEWEST.doubt)  # a round that changed nothing
+    assert not look(best + 1e-9).rivals(look(best), NEWEST.doubt)  # surely worse, if by little
 
 
 def test_weights_count_in_looks_as_copies_do_in_the_mean():
@@ -433,15 +433,17 @@ def test_weights_count_in_looks_as_copies_do_in_the_mean():
     kept = weights > 0
     more = np.repeat(two, weights.astype(int))
     for shift in np.linspace(-0.1, 0.1, 21):  # so that some rival and some do not
-        rivals = look(one, weights).rivals(look(two + shift, weights))
-        assert rivals == look(copies).rivals(look(more + shift))
+        rivals = look(one, weights).rivals(look(two + shift, weights), NEWEST.doubt)
+        assert rivals == look(copies).rivals(look(more + shift), NEWEST.doubt)
         # Rows of no weight say nothing, and the unit of weights below 1 does not matter.
         for unit in (1.0, 1e-9, 1e-3):
             small, some = unit * weights, unit * weights[kept]
-            whole = look(one, small).rivals(look(two + shift, small))
-            assert whole == look(one[kept], some).rivals(look((two + shift)[kept], some))
+            whole = look(one, small).rivals(look(two + shift, small), NEWEST.doubt)
+            assert whole == look(one[kept], some).rivals(
+                look((two + shift)[kept], some), NEWEST.doubt
+            )
             assert unit == 1.0 or whole == look(one, 1e-6 * weights).rivals(
-                look(two + shift, 1e-6 * weights)
+                look(two + shift, 1e-6 * weights), NEWEST.doubt
             )
 
 
@@ -454,7 +456,7 @@ def test_the_map_is_fitted_to_rows_left_out_and_shared_by_the_models():
     assert maps[0].method == "bias-corrected"
     assert maps[0].calibrators[0].beta > 0
     assert len({len(alphas) for alphas in model.estimator_weights_}) == 1
-    assert model.n_iter_ % STEP == 0
+    assert model.n_iter_ % NEWEST.every == 0
     many = CostBoostClassifier(random_state=0, n_estimators=20).fit(X, y + (X[:, 0] > 1))
     assert calibrations(many)[0].method == "bias-corrected"
     assert len(calibrations(many)[0].calibrators[0].biases) == 3

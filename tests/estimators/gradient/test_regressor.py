@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import cross_val_predict, cross_validate
 from sklearn.tree import DecisionTreeRegressor
 
 from costboost.boosting.gradient.losses import HuberLoss, PinballLoss, SquaredLoss
+from costboost.costs import Costs, NumberCosts
 from costboost.estimators.gradient import GradientBoostRegressor
 from costboost.metrics import asymmetric_cost
 
@@ -119,3 +122,122 @@ def test_answers_are_in_the_unit_of_the_targets(loss, step, power):
     expected = clone(model).fit(X, y, sample_weight=weights).predict(X)
     found = clone(model).fit(X, np.ldexp(y, power), sample_weight=weights).predict(X)
     np.testing.assert_allclose(np.ldexp(found, -power), expected, rtol=1e-9, atol=1e-9)
+
+
+# --- prices of numbers
+
+
+def priced_rows(n=600):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(n, 2))
+    y = 10 * X[:, 0] + rng.gamma(2.0, 1.0 + X[:, 1])
+    return X, y, rng.choice([1.0, 5.0], size=n)
+
+
+def test_prices_per_unit_are_those_of_pinball_loss():
+    X, y, under = priced_rows()
+    pinball = GradientBoostRegressor("pinball", n_estimators=5).fit(X, y, under=under)
+    priced = GradientBoostRegressor("cost", n_estimators=5)
+    priced.fit(X, y, costs=NumberCosts(under=under, over=1))
+    np.testing.assert_array_equal(priced.predict(X), pinball.predict(X))
+    assert priced.training_costs_ == NumberCosts(under=under, over=1).mean()
+    constant = GradientBoostRegressor("cost", n_estimators=5, costs={"under": 3, "over": 1})
+    other = GradientBoostRegressor("pinball", n_estimators=5, under=3.0).fit(X, y)
+    np.testing.assert_array_equal(constant.fit(X, y).predict(X), other.predict(X))
+    absolute = GradientBoostRegressor("absolute", n_estimators=5).fit(X, y)
+    unpriced = GradientBoostRegressor("cost", n_estimators=5).fit(X, y)
+    np.testing.assert_array_equal(unpriced.predict(X), absolute.predict(X))
+
+
+def test_even_squared_prices_are_squared_errors():
+    X, y, _ = priced_rows()
+    costs = NumberCosts(under_squared=2, over_squared=2)
+    priced = GradientBoostRegressor("cost", n_estimators=8, costs=costs).fit(X, y)
+    squared = GradientBoostRegressor(n_estimators=8).fit(X, y)
+    np.testing.assert_allclose(priced.predict(X), squared.predict(X), rtol=1e-9)
+    assert priced.train_loss_ == pytest.approx(4 * squared.train_loss_)
+
+
+def test_every_leaf_minimises_its_rows_prices():
+    X, y, under = priced_rows(300)
+    costs = NumberCosts(under=under, over=0.5, over_squared=under / 5, under_squared=0.1)
+    model = GradientBoostRegressor("cost", n_estimators=1, learning_rate=1.0, max_leaf_nodes=4)
+    answers = model.fit(X, y, costs=costs).predict(X)
+    assert len(np.unique(answers)) == 4
+    for answer in np.unique(answers):
+        rows = np.flatnonzero(answers == answer)
+        best, total = costs[rows].cheapest_constant(y[rows])
+        assert answer == pytest.approx(best, abs=1e-6)
+        assert costs[rows].total(y[rows], answer) == pytest.approx(total)
+
+
+def test_early_stopping_and_scores_go_by_prices():
+    X, y, under = priced_rows()
+    costs = NumberCosts(under=under, over=1, over_squared=0.1)
+    model = GradientBoostRegressor("cost", n_estimators=40, n_iter_no_change=3)
+    held_out = (X[400:], y[400:], costs[400:])
+    model.fit(X[:400], y[:400], costs=costs[:400], eval_set=held_out)
+    stages = [costs[400:].of_numbers(y[400:], f).mean() for f in model.staged_predict(X[400:])]
+    assert model.validation_loss_[: len(stages)] == pytest.approx(stages)
+    assert model.score(X[400:], y[400:], costs=costs[400:]) == pytest.approx(-stages[-1])
+    assert model.score(X, y) == -model.training_costs_.of_numbers(y, model.predict(X)).mean()
+
+
+def test_prices_by_column_are_read_in_every_table():
+    X, y, under = priced_rows(200)
+    frame = pd.DataFrame({"a": X[:, 0], "margin": under})
+    model = GradientBoostRegressor("cost", n_estimators=5, costs=NumberCosts("margin", 1))
+    model.fit(frame, y, eval_set=(frame[:50], y[:50]))
+    paid = NumberCosts(under, 1).of_numbers(y, model.predict(frame))
+    assert model.score(frame, y) == -paid.mean()
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            GradientBoostRegressor("cost", n_estimators=3), frame, y, cv=2, error_score="raise",
+            params={"costs": NumberCosts(under, 1)},
+        )  # fmt: skip
+    assert (found["test_score"] < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "fit", "message"),
+    [
+        ({"loss": "squared"}, {"costs": {"under": 2}}, r"costs were given to fit.*loss=\"cost\""),
+        ({"costs": {"under": 2}}, {}, "costs were given, but loss='squared'"),
+        ({"loss": "cost"}, {"under": 3.0}, "takes costs=NumberCosts"),
+        ({"loss": "cost"}, {"costs": NumberCosts(1, 1, over_steps={1: 2})}, "has steps"),
+        ({"loss": "cost"}, {"costs": NumberCosts([1, 2], 1)}, "have 2 rows, but X has 60"),
+        ({"loss": "cost"}, {"costs": Costs(1, 2)}, "prices of classes"),
+        ({"loss": "cost"}, {"costs": NumberCosts("margin", 1)}, "column 'margin'"),
+        ({"loss": "cost", "costs": NumberCosts([1, 2], 1)}, {}, "holds constant costs"),
+        ({"loss": "cost", "step": "newton"}, {}, "no curvature for Newton steps"),
+    ],
+)
+def test_prices_that_cannot_be_trained_on_are_refused(params, fit, message):
+    X, y, _ = priced_rows(60)
+    with pytest.raises(ValueError, match=message):
+        GradientBoostRegressor(**params).fit(X, y, **fit)
+
+
+def test_held_out_rows_need_prices_of_the_same_kind():
+    X, y, under = priced_rows(60)
+    model = GradientBoostRegressor("cost", n_estimators=2)
+    costs = NumberCosts(under, 1)
+    for part, message in [
+        ((X, y), "need their own"),
+        ((X, y, np.ones((60, 2))), "takes NumberCosts"),
+        ((X, y, NumberCosts(1, 1, over_squared=1)), "squared prices"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, costs=costs, eval_set=part)
+
+
+def test_a_warm_start_keeps_its_prices():
+    X, y, under = priced_rows(100)
+    costs = {"under": 3, "over": 1}
+    model = GradientBoostRegressor("cost", n_estimators=2, warm_start=True, costs=costs).fit(X, y)
+    model.set_params(n_estimators=4).fit(X, y)
+    whole = GradientBoostRegressor("cost", n_estimators=4, costs=costs).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    for changed in ({"under": 5, "over": 1}, NumberCosts(under, 1)):
+        with pytest.raises(ValueError, match="costs is not what it was given"):
+            model.set_params(n_estimators=6).fit(X, y, costs=changed)

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost import Costs
-from costboost.boosting.links import normalised
+from costboost.boosting.formulas import normalised
 from costboost.estimators.pnorm import PNormBoostClassifier
 from naive import pnorm as naive
 from pnorm_problems import NAMES, matrix, problem

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost.binning.binner import fit_binner
-from costboost.boosting.links import normalised
+from costboost.boosting.formulas import normalised
 from costboost.boosting.pnorm.learner import OutsideAnswers, outside_kind
 from costboost.boosting.pnorm.methods import METHODS, make_stochastic
 from costboost.estimators.pnorm.family import assemble_mixture, constant_mixture, one_tree

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.boosting.adaboost.steps import LONGEST, NEGLIGIBLE
-from costboost.boosting.bracket import Bracket, Tolerance
+from costboost.boosting.formulas import Bracket, Tolerance
 from costboost.trees.tree import FREE, Bounds, Split, SplitFinder
 from costboost.typing import Floats, Int64
 

@@ -30,10 +30,9 @@ from costboost.boosting.adaboost.sums import (
     sum_outline,
     sum_z,
 )
-from costboost.boosting.bracket import Bracket, Tolerance
-from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.formulas import MAX_ALPHA, Bracket, Tolerance
 from costboost.shards.grid import grid_scale, to_floats
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.typing import Floats
 
 # Long steps: Z in logs, with separate sums for rows with u > 0 and with u < 0.

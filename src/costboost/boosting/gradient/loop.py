@@ -39,10 +39,10 @@ from costboost.boosting.gradient.messages import (
 )
 from costboost.boosting.gradient.minimisers import minimise, minimise_along, minimise_between
 from costboost.boosting.gradient.rows import bind_loss
-from costboost.inputs.outside import check_some_w0
+from costboost.inputs.arrays import check_some_w0
 from costboost.shards.grid import grid_scale, to_floats
-from costboost.shards.local import Shards
-from costboost.shards.sampling import RowSample
+from costboost.shards.layout import Shards
+from costboost.shards.rows import RowSample
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.tree import Tree
 from costboost.typing import Floats, Int64
@@ -179,7 +179,13 @@ class GradientBoosting:
                 return
             sample = self._sample(number)
             self._farthest = 0.0
-            models, values = self._learn(number, largest, sample)
+            # All trees are grown at the same margins: one for each output, or one for all of them.
+            tops = [largest.max(axis=0)] if self.learner.shared else largest
+            models, values = [], list[Floats]()
+            for k, top in enumerate(tops):
+                model = self.learner.learn(self.shards, k, number, top, sample)
+                models.append(model)
+                values += self._settle_leaves(model, k, largest)
             # A sample may miss the split that the next one finds, so only full rounds end training.
             if sample is None and self._stands_still(models, values, largest):
                 self.stop = "leaf"
@@ -229,25 +235,12 @@ class GradientBoosting:
 
     # One round.
 
-    def _learn(
-        self, number: int, largest: Floats, sample: RowSample | None
-    ) -> tuple[list[Any], list[Floats]]:
-        """Return the round's models, and the values that their leaves add to every output."""
-        if self.learner.shared:
-            top = largest.max(axis=0)
-            # One tree for all outputs: one pass for its structure, one pass an output for its
-            # values.
-            model = self.learner.learn(self.shards, 0, number, top, sample)
-            values = [self._leaf_values(model, k, largest[k]) for k in range(self.n_outputs)]
-            self._write_step(0, np.column_stack(values))
-            return [model], values
-        models, values = [], []
-        for k in range(self.n_outputs):
-            model = self.learner.learn(self.shards, k, number, largest[k], sample)
-            models.append(model)
-            values.append(self._leaf_values(model, k, largest[k]))
-            self._write_step(k, values[-1])
-        return models, values
+    def _settle_leaves(self, model: Any, k: int, largest: Floats) -> list[Floats]:
+        """Return what each leaf of model k adds to its output, or to all; write it to the rows."""
+        outputs = range(self.n_outputs) if self.learner.shared else (k,)
+        values = [self._leaf_values(model, j, largest[j]) for j in outputs]
+        self._write_step(k, np.column_stack(values) if self.learner.shared else values[0])
+        return values
 
     def _sample(self, number: int) -> RowSample | None:
         """Draw and mark the rows that this round learns from; None: all of them."""

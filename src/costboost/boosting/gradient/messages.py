@@ -13,8 +13,7 @@ from costboost.boosting.gradient.rows import EVERY, HELD, NONE, Unfolded, read_b
 from costboost.runtime.messages import largest, message, total
 from costboost.shards.grid import PackedPairs
 from costboost.shards.layout import blocks_of
-from costboost.shards.rows import Shard
-from costboost.shards.sampling import RowSample
+from costboost.shards.rows import RowSample, Shard
 from costboost.typing import Floats, Int64
 
 _MANY = 1 << 16  # copies of which half a unit each is far from filling 32 bits

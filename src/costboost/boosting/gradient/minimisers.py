@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.bracket import Bracket, Tolerance
-from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.formulas import MAX_ALPHA, Bracket, Tolerance
 from costboost.typing import Floats
 
 FARTHEST = MAX_ALPHA  # where a constant that ought to be infinite ends

@@ -15,7 +15,7 @@ from costboost.boosting.train_cost import DecisionCosts, price_decisions
 from costboost.costs import Costs
 from costboost.runtime.messages import Call, message, total
 from costboost.shards.grid import grid_scale, rounded, to_floats
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64
 

@@ -29,11 +29,10 @@ from sklearn.utils.validation import has_fit_parameter
 from costboost.binning.binner import Binner
 from costboost.binning.codes import MISSING
 from costboost.boosting.pnorm.methods import Method, make_stochastic
-from costboost.inputs.outside import ask, read_classes, source_of
+from costboost.inputs.arrays import ask, read_classes, source_of
 from costboost.shards.grid import Vectors
-from costboost.shards.local import Shards
-from costboost.shards.rows import Shard
-from costboost.shards.sampling import RowSample, column_draw
+from costboost.shards.layout import Shards
+from costboost.shards.rows import RowSample, Shard, column_draw
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, Split, SplitFinder, Tree

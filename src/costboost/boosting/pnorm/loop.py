@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from costboost.boosting.links import MAX_ALPHA
+from costboost.boosting.formulas import MAX_ALPHA
 from costboost.boosting.pnorm.learner import PairHypothesis, RelationalLearner
 from costboost.boosting.pnorm.methods import Method, lipschitz, make_stochastic
 from costboost.boosting.pnorm.rows import (
@@ -41,7 +41,7 @@ from costboost.boosting.train_cost import DecisionCosts
 from costboost.costs import Costs
 from costboost.runtime.messages import Message
 from costboost.shards.grid import FloatGrid, grid_scale, rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats
 

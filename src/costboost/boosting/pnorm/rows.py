@@ -32,8 +32,7 @@ from costboost.costs import Costs
 from costboost.runtime.messages import largest, message, total
 from costboost.shards.grid import FloatGrid, exact_count, exact_sum
 from costboost.shards.layout import RowData
-from costboost.shards.rows import Shard
-from costboost.shards.sampling import round_key, uniform
+from costboost.shards.rows import Shard, round_key, uniform
 from costboost.typing import AnyInts, Floats, Int64
 
 Bits = NDArray[np.uint8]

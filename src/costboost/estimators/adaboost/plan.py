@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.evaluation import MistakePrices, class_prices
 from costboost.boosting.adaboost.learner import LEAF_VALUES
-from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.adaboost.rules import RULES, MistakePrices, Rule, class_prices
 from costboost.boosting.adaboost.weights import Setting
-from costboost.boosting.objectives import OBJECTIVES, RuleInput
+from costboost.boosting.formulas import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
 from costboost.costs import Costs
+from costboost.estimators.adaboost.choices import (
+    RECIPE_NAMES,
+    Recipe,
+    count_rows,
+    recipe_of,
+    without_auto,
+)
 from costboost.fitting.plan import (
     TrainingPlan,
     check_class_count,
@@ -24,114 +29,9 @@ from costboost.fitting.plan import (
     check_unbiased,
     read_monotone,
 )
+from costboost.inputs.arrays import read_finite, read_objective
 from costboost.inputs.checks import check_choice, check_number, fit_seed
-from costboost.inputs.outside import read_finite, read_objective
 from costboost.typing import Floats, Int64
-
-# What "auto" stands for in a named method and, by the size of the table, in the recipe
-
-NAMED = {
-    "n_estimators": 100,
-    "max_depth": 3,
-    "learning_rate": 1.0,
-    "subsample": 1.0,
-    "max_features": None,
-    "min_samples_leaf": 1,
-    "votes": "discrete",
-    "n_iter_no_change": None,
-    "tol": 0.0,
-}
-RECIPE = {
-    "n_estimators": 400,
-    "max_depth": 3,
-    "learning_rate": 0.1,
-    "subsample": 0.7,
-    "max_features": "sqrt",
-    "min_samples_leaf": 5,
-    "votes": "gentle",
-    "n_iter_no_change": 40,
-    "tol": 0.002,
-}
-LARGE, LARGER, LARGEST = 1_000, 10_000, 50_000  # rows, from which on:
-RECIPE_LARGE = {**RECIPE, "max_depth": 6, "n_iter_no_change": 80}
-RECIPE_LARGER = {
-    **RECIPE_LARGE,
-    "max_depth": None,
-    "learning_rate": 0.05,
-    "min_samples_leaf": 20,
-    "n_iter_no_change": 100,
-    "tol": 0.0,
-}
-LOG_LEAVES = 31  # of the trees in tables that are larger still
-# So many rows stand longer steps: as good as many short ones, in a third of the time.
-LONG_STEPS = {"n_estimators": 100, "learning_rate": 0.2, "n_iter_no_change": 30}
-RECIPE_LARGEST = {**RECIPE_LARGER, **LONG_STEPS, "max_features": 0.3}
-# More than two classes: log loss too, one tree with vector leaves a round.
-RECIPE_MANY = {**RECIPE_LARGE, "votes": "discrete"}
-RECIPE_MANY_SMALL = {**RECIPE_MANY, "n_iter_no_change": 30}
-RECIPE_MANY_LARGEST = {**RECIPE_MANY, **LONG_STEPS}
-# From so many rows on.
-Recipes = tuple[tuple[int, dict[str, Any]], ...]
-TWO: Recipes = (
-    (0, RECIPE),
-    (LARGE, RECIPE_LARGE),
-    (LARGER, RECIPE_LARGER),
-    (LARGEST, RECIPE_LARGEST),
-)
-MANY: Recipes = ((0, RECIPE_MANY_SMALL), (LARGE, RECIPE_MANY), (LARGEST, RECIPE_MANY_LARGEST))
-# The same by SAMME, where votes are asked for, or no calibration.
-RECIPE_VOTES = {**RECIPE_MANY, "max_depth": 8, "learning_rate": 0.5}
-
-
-# "auto" is the newest recipe, and "auto-1" that of release 0.1, whose models never change: a recipe
-# that does otherwise gets a number of its own.
-RECIPE_NAMES = ("auto", "auto-1")
-
-
-def is_recipe(params: Any) -> bool:
-    """Whether the parameters ask for a recipe: its name, and the built-in tree."""
-    return bool(params.method in RECIPE_NAMES and params.estimator is None)
-
-
-def without_auto(params: Any, n_samples: int, n_classes: int) -> SimpleNamespace:
-    """Return the parameters with every "auto" that stands for a number settled."""
-    given = params.get_params(deep=False)
-    log_loss = _by_log_loss(params, n_samples, n_classes)
-    choices = _choices(params, n_samples, n_classes, log_loss=log_loss)
-    if given["max_depth"] == "auto" and given["max_leaf_nodes"] is not None:
-        given["max_depth"] = None
-    elif given["max_depth"] == "auto" and log_loss and n_classes == 2:
-        given["max_leaf_nodes"] = LOG_LEAVES
-    for name, choice in choices.items():
-        if isinstance(given[name], str) and given[name] == "auto":
-            given[name] = choice
-    return SimpleNamespace(**given, log_loss=log_loss)
-
-
-def _choices(params: Any, n_samples: int, n_classes: int, *, log_loss: bool) -> dict[str, Any]:
-    """Return what "auto" stands for."""
-    if not is_recipe(params):
-        return NAMED
-    if n_classes > 2:
-        return _by_size(n_samples, MANY) if log_loss else RECIPE_VOTES
-    return _by_size(n_samples if log_loss else min(n_samples, LARGER - 1), TWO)
-
-
-def _by_size(n_samples: int, recipes: Recipes) -> dict[str, Any]:
-    return next(recipe for least, recipe in reversed(recipes) if n_samples >= least)
-
-
-def _by_log_loss(params: Any, n_samples: int, n_classes: int) -> bool:
-    """Whether the recipe boosts by log loss; whoever names votes, or no calibration, gets votes."""
-    if not is_recipe(params) or params.calibration is None or params.votes != "auto":
-        return False
-    return n_classes > 2 or n_samples >= LARGER
-
-
-def takes_additive(n_samples: int) -> bool:
-    """Whether the recipe has a use for an additive model: many rows teach trees what it knows."""
-    return n_samples < LARGER
-
 
 VOTES = ("discrete", "confidence", "real", "gentle")
 
@@ -152,10 +52,14 @@ class Plan(TrainingPlan):
         Whether scores are shares of votes.
     in_step : bool
         Whether the folds are trained in step (`recipe.py`).
+    recipe : Recipe or None
+        Whose numbers they have; a named method has none.
     log_loss : bool
         Whether they are trained by log loss, in place of AdaBoost's votes.
-    additive : bool
-        Whether an additive model is blended with them (`blending.py`).
+    additive : float
+        What the weight of an additive model beside them is multiplied by (`blending.py`); 0: none.
+    mixes : bool
+        Whether margins of more than two classes are mixed at last (`blending.py`).
     """
 
     method: str
@@ -168,8 +72,10 @@ class Plan(TrainingPlan):
     laplace: bool
     discrete: bool
     in_step: bool
+    recipe: Recipe | None
     log_loss: bool
-    additive: bool
+    additive: float
+    mixes: bool
 
     @property
     def scores_are_margins(self) -> bool:
@@ -182,17 +88,21 @@ class Plan(TrainingPlan):
         return self.rule.bounded and self.n_classes == 2
 
 
-def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
+def settle(
+    params: Any, X: Any, y: Int64, weights: Floats | None, costs: Costs, n_classes: int
+) -> Plan:
     """Check the parameters of an estimator against each other and the data."""
     check_choice("method", params.method, (*RECIPE_NAMES, *RULES))
     check_class_count(n_classes)
     seed = fit_seed(params)
-    params = without_auto(params, len(y), n_classes)
+    n_rows = count_rows(y, weights)
+    params = without_auto(params, n_rows, X.shape[1], n_classes)
     _check_parameters(params)
     rule = RULES["adamec" if params.method in RECIPE_NAMES else params.method]
     _check_combination(params, rule, costs, n_classes)
     calibration = _calibration(params, rule)
-    in_step = is_recipe(params) and calibration is not None
+    recipe: Recipe | None = params.recipe
+    in_step = recipe is not None and calibration is not None
     votes = params.votes
     discrete = votes == "discrete" and not rule.partition and not params.log_loss
     monotone = read_monotone(params, X, n_classes=n_classes, costs=costs)
@@ -223,9 +133,13 @@ def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> Plan:
         monotone=monotone,
         discrete=discrete,
         in_step=in_step,
+        recipe=recipe,
         log_loss=params.log_loss,
         # Shares of votes are no log odds, and its curves obey no constraints.
-        additive=in_step and takes_additive(len(y)) and not discrete and monotone is None,
+        additive=0.0
+        if recipe is None or not in_step or discrete or monotone is not None
+        else recipe.additive(n_rows),
+        mixes=params.calibration == "auto" and params.log_loss and n_classes > 2,
     )
 
 
@@ -268,6 +182,11 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
         raise ValueError(
             f"alpha='estimate' is AdaCost's first guess at a step that it then refines; {method} "
             "has none. Use alpha='published' or method='adacost'."
+        )
+    if rule.joint and params.feature_costs is not None:
+        raise ValueError(
+            f"{method} chooses a stump and its step together, by a loss that knows no prices of "
+            "columns. Use another method, or feature_costs=None."
         )
     if rule.negative_steps and params.monotonic_cst is not None:
         raise ValueError(
@@ -313,8 +232,9 @@ def _names(actions: NDArray[Any] | None) -> list[Any]:
 def _calibration(params: Any, rule: Rule) -> str | None:
     if params.calibration != "auto":
         return None if params.calibration is None else str(params.calibration)
-    if is_recipe(params):
-        return "bias-corrected"
+    recipe = recipe_of(params)
+    if recipe is not None:
+        return recipe.calibration
     return "sigmoid" if rule.calibrated else None
 
 

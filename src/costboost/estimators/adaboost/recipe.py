@@ -1,72 +1,74 @@
 """`method="auto"`: the recommended recipe, free to improve from version to version.
 
-One algorithm: Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step,
-its log odds blended with those of a smooth additive model of the same folds (`blending.py`), until
-the calibrated out-of-fold log loss stops improving. One map from scores to probabilities (a
+Small trees are boosted by log loss, shrunk and sampled, on k folds in step, and their log odds
+blended with those of a smooth additive model of the same folds (`blending.py`), until the
+calibrated out-of-fold log loss stops improving. One map from scores to probabilities (a
 temperature, and a bias drawn to 0) is fitted to all out-of-fold scores, the k models' probabilities
-are averaged, and the cheapest expected cost decides.
+are averaged, and the cheapest expected cost decides. More than two classes share a tree of vector
+leaves a round. Its numbers are in `choices.py`.
 
 The round that is kept is the latest look that chance cannot tell from the best: the mean of k
 models stands more rounds than each of them alone, and the curve of the loss is flat and noisy
-there. From 10,000 rows on, and with more than two classes, log loss on larger trees takes the place
-of Gentle AdaBoost: the folds then train by gradient boosting's family. Classes share a tree of
-vector leaves a round, and get a bias each. So many rows need no additive model either. From 50,000
-rows on steps are long and few.
+there. The folds train by gradient boosting's family; by AdaBoost's where votes are named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost.boosting.adaboost.evaluation import scores_of
+from costboost.boosting.formulas import scores_of
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.rounds import EarlyStopping, Observer, consume, reported
 from costboost.boosting.train_cost import price_expected
-from costboost.calibration import CalibratedScores, ClassCalibration, calibration_folds
+from costboost.calibration import (
+    CalibratedScores,
+    ClassBiases,
+    ClassCalibration,
+    calibration_folds,
+)
 from costboost.calibration.calibrators import row_counts
 from costboost.estimators.adaboost.blending import (
     AdditiveFolds,
     AdditivePart,
     Blend,
+    Mixing,
     fit_additive,
+    fit_mixing,
     price_blended,
 )
+from costboost.estimators.adaboost.choices import Recipe, describe
+from costboost.estimators.adaboost.columns import Tests, choose_tests
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.gradient.family import GRADIENT, GradientPlan
 from costboost.fitting.held_out import ClassResult, Decisions
 from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.train import FittedModels, History, Trainer
+from costboost.inputs.checks import count_features
 from costboost.model import Logistic, Member
 from costboost.shards.grid import rounded
-from costboost.shards.layout import blocks_of
+from costboost.shards.layout import Folds, blocks_of
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import AnyInts, Floats
-
-STEP = 10  # rounds between two looks at the out-of-fold rows
-DOUBT = 0.5  # standard errors by which a later look may be worse than the best
-SOLVED = 1e-4  # the share of a constant answer's log loss at which nothing is left to learn
-
-# Of log loss
-L2 = 0.02  # added to the curvature of a leaf
-MAX_STEP = 4.0  # of a leaf on the log-odds scale, as in `GradientBoostClassifier`
 
 
 def log_loss_plan(plan: Plan) -> GradientPlan:
     """Return the plan by which gradient boosting's family trains the folds of this recipe."""
     shared = {field.name: getattr(plan, field.name) for field in fields(TrainingPlan)}
+    shared["tests"] = None  # columns are chosen before, not paid for by splits
+    assert plan.recipe is not None
     shared["setting"] = GradientSetting(
         n_rounds=plan.setting.n_rounds,
         learning_rate=plan.setting.learning_rate,
-        l2=L2,
-        max_step=MAX_STEP,
+        l2=plan.recipe.l2,
+        max_step=plan.recipe.max_step,
         subsample=plan.subsample,
         seed=plan.seed,
     )
@@ -222,8 +224,8 @@ class Look:
         """The mean loss."""
         return float(np.average(self.losses, weights=self.weights))
 
-    def rivals(self, best: Look) -> bool:
-        """Whether it is worse than the best by no more than `DOUBT` standard errors, row by row.
+    def rivals(self, best: Look, doubt: float) -> bool:
+        """Whether it is worse than the best by no more than so many standard errors, row by row.
 
         Weights say how many rows each row is, here too: an error of so many rows.
         """
@@ -231,7 +233,7 @@ class Look:
         n = np.ones(len(worse)) if self.weights is None else row_counts(self.weights)
         mean = float(np.average(worse, weights=n))
         error = float(np.sqrt(np.sum(n * (worse - mean) ** 2)) / np.sum(n))
-        return mean <= DOUBT * error
+        return mean <= doubt * error
 
 
 class FoldsRound(NamedTuple):
@@ -249,19 +251,26 @@ class Race:
     ) -> None:
         self.trainer, self.folds, self.additive = trainer, folds, additive
         data = trainer.data_of(np.concatenate([fold.test for fold in folds]))
-        plan = trainer.plan
+        plan: Any = trainer.plan
+        self.recipe: Recipe = plan.recipe
         self.y: AnyInts = data.y.astype(np.uint8 if plan.n_classes <= 256 else np.uint32)
         assert data.costs is not None
         self.weights, self.costs = data.weights, data.costs
         self._decisions = Decisions()
         self.priced = plan.metric == "cost" or trainer.priced
         self.watch = EarlyStopping(
-            self, plan.patience, plan.tolerance, STEP, plan.setting.n_rounds, self._decisions.idle
+            self,
+            plan.patience,
+            plan.tolerance,
+            self.recipe.every,
+            plan.setting.n_rounds,
+            self._decisions.idle,
         )
         judged = plan.metric == "log_loss" and plan.patience is not None
-        self._solved = SOLVED * _entropy(self.y, self.weights) if judged else -np.inf
+        self._solved = self.recipe.solved * _entropy(self.y, self.weights) if judged else -np.inf
         self._new_look: Look | None = None  # until it is compared with the best
         self.interrupted = False
+        self.stopped = "no further step"  # why: a reason of `choices.STOPPED`
         self.train_costs: dict[int, list[float]] = {}  # by the number of rounds, of each fold
         self._last_look: Look | None = None
         self._best: Look | None = None
@@ -315,6 +324,12 @@ class Race:
         self._new_look = Look(n_rounds, fitted, losses, weights, cost, blend)
         return self._new_look.loss
 
+    def cost_after(self, n_rounds: int) -> float:
+        """Return the mean cost of the decisions on the rows left out, after so many rounds."""
+        self(FoldsRound(n_rounds - 1, ()))
+        assert self._new_look is not None
+        return self._new_look.cost
+
     def _additive_parts(self, blend: Blend | None) -> list[AdditivePart | None]:
         """Return the additive model that every fold's model is blended with."""
         if blend is None or self.additive is None:
@@ -325,6 +340,14 @@ class Race:
         """Return the models of all folds after so many rounds."""
         pairs = zip(self.folds, self._additive_parts(blend), strict=True)
         return tuple(fold.model(n_rounds, part) for fold, part in pairs)
+
+    def mixing(self, chosen: Look) -> Mixing | None:
+        """Return how the margins of the chosen models are mixed, by the rows left out."""
+        members, score = self.models(chosen.n_rounds, chosen.blend), self.trainer.family.score
+        pairs = zip(members, self.folds, strict=True)
+        scores = [score(self.trainer, member, fold.test) for member, fold in pairs]
+        given = np.concatenate(scores), self.y, self.weights
+        return fit_mixing(*given, chosen.calibration, self.recipe)
 
     def _decide(self, proba: Floats) -> AnyInts:
         """Return the numbers of the cheapest actions; rows go by blocks, to save memory."""
@@ -339,6 +362,10 @@ class Race:
         """Look if it is time to; True when the loss has not fallen for long enough, or is gone."""
         enough = self.watch(step)
         self._choose()
+        if self.watch.best <= self._solved:
+            self.stopped = "nothing left"
+        elif enough:
+            self.stopped = "no improvement"
         return enough or self.watch.best <= self._solved
 
     def _choose(self) -> None:
@@ -349,7 +376,7 @@ class Race:
         self._last_look = look
         if self._best is None or self.watch.best_rounds == look.n_rounds:
             self._best = self._chosen = look
-        elif look.rivals(self._best):
+        elif look.rivals(self._best, self.recipe.doubt):
             self._chosen = look
 
     def run(self) -> Look:
@@ -357,10 +384,16 @@ class Race:
         plan, watch = self.trainer.plan, self.watch
         observers: list[Observer] = [self._watch]
         n_rounds, start = plan.setting.n_rounds, self.trainer.started
-        with reported(plan.verbose, n_rounds, self._describe, start, every=STEP) as shown:
+        with reported(
+            plan.verbose, n_rounds, self._describe, start, every=self.recipe.every
+        ) as shown:
             observers += [*shown, self._on_round]
             outcome = consume(self.steps(), observers, on_interrupt=plan.on_interrupt)
         steps, self.interrupted = outcome.rounds, outcome.interrupted
+        if self.interrupted:
+            self.stopped = "interrupted"
+        elif self.stopped == "no further step" and len(steps) == n_rounds:
+            self.stopped = "all rounds"
         if watch.looks[-1:] != [len(steps)]:  # ended between two looks, or before the first
             watch.look(FoldsRound(len(steps) - 1, ()))
         self._choose()
@@ -386,7 +419,9 @@ class Race:
         n_rounds = step.number + 1
         taken = [done for done in step.rounds if done is not None]
         answers = [observer(done, lambda: self._so_far(n_rounds)) for done in taken]
-        return any(answers)  # every round is reported, also after one that is to stop
+        if any(answers):  # every round is reported, also after one that is to stop
+            self.stopped = "callback"
+        return any(answers)
 
     def _so_far(self, n_rounds: int) -> dict[str, Any] | None:
         """Return the attributes of an estimator with these rounds, calibrated by the last look.
@@ -428,13 +463,19 @@ def train_in_step(
     )
     del data
     trainer.table.arrange(cut, *((None, 1) if plan.log_loss else trainer.grouping()))
+    _buy_columns(trainer, cut)
+    plan = trainer.plan
     additive = fit_additive(trainer, cut)
     with ExitStack() as stack:
         tests = (cut.test(k).astype(np.uint32) for k in range(len(cut)))
         folds = [Fold(trainer, partial(cut.train, k), test, stack) for k, test in enumerate(tests)]
         race = Race(trainer, folds, additive)
         chosen = race.run()
-    n_rounds = chosen.n_rounds
+    n_rounds, calibration = chosen.n_rounds, chosen.calibration
+    mixing = race.mixing(chosen) if plan.mixes else None
+    if mixing is not None:
+        plain = ClassBiases(biases=(0.0,) * plan.n_classes, margins=True)
+        calibration = replace(calibration, calibrators=(plain,))
     if ensemble or len(folds) == 1 or race.interrupted:
         models = race.models(n_rounds, chosen.blend)
         looked = [race.train_costs[r] for r in race.watch.looks if r <= n_rounds]
@@ -450,13 +491,53 @@ def train_in_step(
         model, costs = _train_alike(trainer, rows, n_rounds, chosen.calibration, part)
         models, train_costs = (model,), [costs]
     vars(estimator).pop("_progress", None)  # warm starts continue one model
-    scores = CalibratedScores(models, (chosen.calibration,) * len(models), len(cut))
-    curves_of_looks = {
+    if mixing is not None:
+        models = tuple(mixing.mixed(model) for model in models)
+    maps = (calibration,) * len(models)
+    scores = CalibratedScores(models, maps, len(cut))
+    curves_of_looks: dict[str, list[Any]] = {
         "validation_rounds_": [np.array(race.watch.looks)],
         "validation_loss_": [np.array(race.watch.costs)],
         "train_cost_": [np.array(costs) for costs in train_costs],
+        "recipe_": [describe(plan, len(models[0].steps), race.stopped, len(cut), chosen, mixing)],
     }
     return FittedModels(models, scores, curves_of_looks)
+
+
+# Which columns are bought, where they have prices.
+
+TRIAL: dict[str, Any] = {"n_rounds": 20, "learning_rate": 0.4}  # tell what columns are worth
+
+
+def _buy_columns(trainer: Trainer, cut: Folds) -> None:
+    """Limit the trainer's plan to the columns that are worth their price, out of fold."""
+    plan, tests = trainer.plan, trainer.column_tests
+    if tests is None or not len(tests):
+        return
+
+    def limited(bought: Tests) -> Any:
+        columns = tests.usable(bought)
+        width = count_features(plan.drawn, max(len(columns), 1))
+        return replace(plan, limits=replace(plan.limits, columns=columns, max_features=width))
+
+    def mistakes(bought: Tests) -> float:
+        trial = limited(bought)
+        trial = replace(trial, setting=replace(plan.setting, **TRIAL), tests=None)
+        return _trial_cost(trainer.of_family(trainer.family, trial), cut)
+
+    bought = choose_tests(tests, mistakes)
+    trainer.plan = limited(bought)
+
+
+def _trial_cost(trainer: Trainer, cut: Folds) -> float:
+    """Return the mean cost of decisions on rows left out, by a few rounds."""
+    additive = fit_additive(trainer, cut)
+    with ExitStack() as stack:
+        tests = (cut.test(k).astype(np.uint32) for k in range(len(cut)))
+        folds = [Fold(trainer, partial(cut.train, k), test, stack) for k, test in enumerate(tests)]
+        race = Race(trainer, folds, additive)
+        n_taken = len(list(islice(race.steps(), TRIAL["n_rounds"])))
+        return race.cost_after(n_taken)
 
 
 def _train_alike(
@@ -472,6 +553,7 @@ def _train_alike(
     cannot stop it: the calibration is for this number of rounds.
     """
     costs: list[float] = []
+    plan: Any = trainer.plan
     with ExitStack() as stack:
         fold = Fold(trainer, lambda: rows, rows[:0], stack)
 
@@ -480,12 +562,12 @@ def _train_alike(
             if trainer.observer is not None:
                 trainer.observer(done, None)
             n_taken = len(fold.rounds)
-            if n_taken % STEP == 0 or n_taken == n_rounds:
+            if n_taken % plan.recipe.every == 0 or n_taken == n_rounds:
                 costs.append(fold.training_cost(n_taken, calibration, part))
             return False
 
         rounds = islice(fold.loop.rounds(), n_rounds)
-        taken = consume(rounds, [on_round], on_interrupt=trainer.plan.on_interrupt).rounds
+        taken = consume(rounds, [on_round], on_interrupt=plan.on_interrupt).rounds
         model = fold.model(len(taken), part)
     curves = fold.curves(len(taken), model)
     trainer.histories.append(History(taken, fold.loop.stop, curves, {}))

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from costboost.estimators.base import MarginsMixin
-from costboost.inputs.estimators import CallbackSupportMixin, VersionedState
+from costboost.estimators.base import CallbackSupportMixin, MarginsMixin
+from costboost.inputs.checks import VersionedState
 
 
 class GradientBoost(

@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES, needs_all_rows
-from costboost.estimators.base import BoostingClassifierMixin
+from costboost.estimators.base import BoostingClassifierMixin, fits_tables, with_callbacks
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import GRADIENT
-from costboost.inputs.estimators import fits_tables, with_callbacks
 
 
 class GradientBoostClassifier(
@@ -73,8 +72,13 @@ class GradientBoostClassifier(
     subsample : float, default=1.0
         The share of rows that each round learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        A column keeps its `max_bins` heaviest categories; all others are treated as missing
-        values, and a warning names the column.
+        Without `target_encoding` a column keeps its `max_bins` heaviest categories; all others
+        are treated as missing values, and a warning names the column.
+    target_encoding : bool or "auto", default="auto"
+        Whether columns of more than 32 categories are coded by the labels of other rows: by each
+        category's share of the classes, drawn to that of all rows as far as that helps rows that
+        were not counted, and in as few steps as pay. Categories never seen are as all rows. "auto"
+        does not.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: the probability of the positive of two classes rises with the column, -1: it falls, 0:
         free. That is the class that the costs of ``fit`` call positive; without any, the second of
@@ -85,6 +89,11 @@ class GradientBoostClassifier(
         one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
+    feature_costs : None, dict, array-like of shape (n_features,) or FeatureCosts, default=None
+        What columns cost, in the currency of `costs`: a price by column, or by group that is bought
+        together; see `costboost.FeatureCosts`, which also says who pays. A split must
+        save more than the rows pay that have not paid yet. For loss="log".
+        None, and prices of 0, leave every model as it is.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
         to natural probabilities on rows that were not trained on. Losses that train on costs
@@ -188,9 +197,11 @@ class GradientBoostClassifier(
         max_bins: int = 255,
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
+        target_encoding: bool | str = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         costs: Any = None,
+        feature_costs: Any = None,
         calibration: str | None = None,
         cv: Any = 5,
         ensemble: bool = True,
@@ -221,9 +232,11 @@ class GradientBoostClassifier(
         self.max_bins = max_bins
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.target_encoding = target_encoding
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.costs = costs
+        self.feature_costs = feature_costs
         self.calibration = calibration
         self.cv = cv
         self.ensemble = ensemble

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from costboost.boosting.formulas import choices_of
 from costboost.boosting.gradient.learner import (
     GradientLearner,
     GradientRegressor,
@@ -24,14 +25,14 @@ from costboost.boosting.gradient.loop import GradientBoosting, GradientRound, Gr
 from costboost.boosting.gradient.losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
+    CostLoss,
     flat,
     read_loss,
 )
 from costboost.boosting.gradient.rows import GradientLoader, LossRows, largest_cost, put_margins
 from costboost.boosting.gradient.tallies import CostTally, loss_tally
-from costboost.boosting.links import choices_of
 from costboost.calibration import CALIBRATORS, CalibratedScores
-from costboost.costs import Costs
+from costboost.costs import Costs, NumberCosts
 from costboost.estimators.gradient.model import assemble_gradient, to_model
 from costboost.fitting.held_out import (
     ClassResult,
@@ -53,7 +54,7 @@ from costboost.fitting.warm import WarmState
 from costboost.inputs.arrays import read_numbers
 from costboost.inputs.checks import check_choice, check_number, fit_seed, warn_caller
 from costboost.model import Member
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import Floats, Int64
 
@@ -71,8 +72,8 @@ class GradientPlan(TrainingPlan):
         F times this is the log odds; None: F is not, or contains costs.
     objective : tuple of three arrays of shape (n,), or None
         The user's own (a, b, w0) for the cost-exponential loss.
-    prices : float64 array of shape (n, 2) or None
-        Pinball loss's (over, under) of every row.
+    prices : float64 array of shape (n, 2) or (n, 4), or None
+        Of every row: over and under, and where given by `NumberCosts` also per squared unit.
     one_tree : bool
         Whether a round grows one tree with vector leaves, not one for each class.
     even_weights : bool
@@ -103,12 +104,37 @@ class GradientPlan(TrainingPlan):
 
 
 def settle_regression(
-    params: Any, X: Any, y: Floats, weights: Floats | None, over: Any = None, under: Any = None
+    params: Any,
+    X: Any,
+    y: Floats,
+    weights: Floats | None,
+    over: Any = None,
+    under: Any = None,
+    costs: NumberCosts | None = None,
 ) -> GradientPlan:
-    """Check the parameters of a regressor against each other and the data."""
+    """Check the parameters of a regressor against each other and the data.
+
+    `costs` are those of loss="cost", bound to the table.
+    """
     loss = read_loss(REGRESSION_LOSSES, params, y, weights)
+    prices = _read_prices(params, loss, over, under, len(y))
+    if costs is not None:
+        loss, prices = _cost_loss(costs, len(y))
     plan = _settle(params, X, loss, 0, odds=None, max_step=np.inf)
-    return replace(plan, prices=_read_prices(params, loss, over, under, len(y)))
+    return replace(plan, prices=prices)
+
+
+def _cost_loss(costs: NumberCosts, n_rows: int) -> tuple[Any, Floats | None]:
+    """Return the loss of some prices, and those of every row, (n, 4), unless they share them."""
+    if costs.is_constant:
+        return CostLoss.of(costs.training_prices(None)), None
+    prices = costs.training_prices(n_rows)
+    if not prices.any():
+        raise ValueError(
+            f"Every price of these rows is zero, so there is nothing to minimise: {costs!r}. Check "
+            "the column that the costs read."
+        )
+    return CostLoss.of(prices), prices
 
 
 def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> Floats | None:
@@ -116,7 +142,10 @@ def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> 
     if over is None and under is None:
         return None
     if not loss.takes_prices:
-        raise ValueError(f'over and under are prices of loss="pinball", not of {params.loss!r}.')
+        raise ValueError(
+            f'over and under are prices of loss="pinball", not of {params.loss!r}; loss="cost" '
+            "takes costs=NumberCosts(under=, over=)."
+        )
     given = (params.over if over is None else over, params.under if under is None else under)
     columns = [
         read_numbers(part, name) for part, name in zip(given, ("over", "under"), strict=True)
@@ -127,7 +156,7 @@ def _read_prices(params: Any, loss: Any, over: Any, under: Any, n_rows: int) -> 
 
 
 def settle_classification(
-    params: Any, X: Any, y: Int64, costs: Costs, n_classes: int
+    params: Any, X: Any, y: Int64, weights: Floats | None, costs: Costs, n_classes: int
 ) -> GradientPlan:
     """Check the parameters of a classifier against each other and the data."""
     check_choice("calibration", params.calibration, tuple(CALIBRATORS))
@@ -145,7 +174,7 @@ def settle_classification(
     if params.max_step is not None:
         check_number("max_step", params.max_step, low=0.0, open_low=True)
         max_step = float(params.max_step) / loss.odds
-    return _settle(
+    plan = _settle(
         params,
         X,
         loss,
@@ -155,6 +184,8 @@ def settle_classification(
         objective=objective,
         costs=costs,
     )
+    _check_column_prices(plan, params)
+    return plan
 
 
 def _settle(
@@ -194,6 +225,17 @@ def _settle(
         init=params.init,
         objective=objective,
     )
+
+
+def _check_column_prices(plan: GradientPlan, params: Any) -> None:
+    """Refuse prices of columns where the gain of a split is not known in money."""
+    priced = plan.tests is not None and len(plan.tests) > 0
+    if priced and (params.loss != "log" or params.step == "line-search"):
+        raise ValueError(
+            f"feature_costs sets the price of a column against what a split saves of log loss; "
+            f"loss={params.loss!r} with step={params.step!r} has none. Use loss='log' and "
+            "step='newton', or CostBoostClassifier."
+        )
 
 
 def _step(params: Any, loss: Any) -> Any:
@@ -351,6 +393,8 @@ def _learner(trainer: Trainer, table: LossRows, rows: Any, l2: float) -> Gradien
         seed=seed,
         heaviest=1.0 if heaviest is None else heaviest,
         n_outputs=plan.n_outputs,
+        charges=trainer.charges(),
+        loss_of_row=trainer.entropy if plan.tests is not None and plan.n_classes else 0.0,
     )
 
 

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from costboost.boosting.gradient.losses import REGRESSION_LOSSES, needs_all_rows
+from costboost.costs import NumberCosts, as_number_costs
 from costboost.costs.pricing import price_errors
+from costboost.estimators.base import RoundCallbacks, fits_tables, with_callbacks
 from costboost.estimators.gradient.base import GradientBoost
 from costboost.estimators.gradient.family import REGRESSION
 from costboost.explain.mixin import ExplainMixin
-from costboost.fitting.held_out import read_eval_set
+from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.plan import refuse_if_remote
 from costboost.fitting.train import Trainer, set_fitted, train_models
 from costboost.inputs.arrays import mean_paid, read_weights
@@ -26,7 +28,6 @@ from costboost.inputs.checks import (
     read_numeric_targets,
     refuse_masked,
 )
-from costboost.inputs.estimators import RoundCallbacks, fits_tables, with_callbacks
 from costboost.typing import Floats
 
 
@@ -35,9 +36,10 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
 
     Parameters
     ----------
-    loss : {"squared", "absolute", "huber", "pinball"} or Loss, default="squared"
+    loss : {"squared", "absolute", "huber", "pinball", "cost"} or Loss, default="squared"
         "pinball" costs `over` per unit that the answer lies too high and `under` per unit that it
-        lies too low: the answer is a quantile. Or any object with the methods value, gradient
+        lies too low: the answer is a quantile. "cost" is what `costs` say, constant, by column or
+        per row. Or any object with the methods value, gradient
         and hessian: see `costboost.boosting.gradient.losses.Loss`.
     n_estimators : int, default=100
         The number of rounds, one tree each.
@@ -46,10 +48,10 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
     step : {"auto", "newton", "exact", "line-search"}, default="auto"
         How far each round goes. "newton": every leaf adds -(sum of gradients) / (sum of hessians
         + `l2_regularization`). "exact": every leaf adds the minimiser of its rows' loss, a
-        median or quantile for "absolute" and "pinball". "line-search": the learner is fitted to
-        the gradients by least squares, and one lambda for the whole round minimises the loss along
-        it. "auto" is "exact" for absolute, Huber and pinball loss, "newton" otherwise, and
-        "line-search" with `estimator`.
+        median or quantile for "absolute", "pinball" and prices per unit. "line-search": the learner
+        is fitted to the gradients by least squares, and one lambda for the whole round minimises
+        the loss along it. "auto" is "exact" for absolute, Huber, pinball and cost loss, "newton"
+        otherwise, and "line-search" with `estimator`.
     estimator : regressor, default=None
         In place of the built-in tree. It is fitted to -gradient ("line-search"), or to
         -gradient / hessian with weights hessian ("newton").
@@ -57,6 +59,10 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         f_0: the answers of a model fitted to the same rows, 0, or the loss's best constant.
     over, under : float, default=1.0
         Prices of pinball loss; ``fit`` takes them per row.
+    costs : NumberCosts, dict or None, default=None
+        Prices of ``loss="cost"``, per unit and per squared unit too little and too much, constant
+        or by column; ``fit`` takes them per row. Without any, every unit costs 1. Steps have no
+        slope to train by and are refused; `MinimumCostRegressor` decides by them.
     delta : float or None, default=None
         Where Huber loss becomes linear; None: nine tenths of the rows deviate less from the
         median of `y`.
@@ -98,7 +104,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         On Ctrl-C: give up, or keep the model of the rounds done so far.
     scoring : {"r2", "cost"}, default="r2"
         What ``score`` returns: the coefficient of determination, or minus the mean cost of the
-        answers, `over` per unit too much and `under` per unit too little.
+        answers, `over` per unit too much and `under` per unit too little. With ``loss="cost"``, or
+        where ``score`` is given costs, it is minus the mean cost anyway.
     verbose : int or "auto", default="auto"
         Print a line every so many rounds; 0 prints nothing. "auto" shows on a terminal how far a
         fit of more than three seconds is, and clears that line at the end.
@@ -119,6 +126,8 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         What it goes by on the held-out rows after each round: their mean loss, or another metric.
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
+    training_costs_ : NumberCosts, with ``loss="cost"``
+        The prices trained on; where they were per row, their mean.
     estimators_ : list of lists of regressors, if `estimator` was given
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
@@ -138,10 +147,19 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
     >>> model = GradientBoostRegressor("pinball", over=1, under=9).fit(X, days)
     >>> 0.85 < float(np.mean(days <= model.predict(X))) < 0.95
     True
+
+    Each parcel has its own price:
+
+    >>> from costboost import NumberCosts
+    >>> priced = NumberCosts(under=rng.choice([1, 9], size=2000), over=1)
+    >>> GradientBoostRegressor("cost").fit(X, days, costs=priced).training_costs_.over
+    1.0
     """
 
-    __metadata_request__fit = {"over": True, "under": True}  # noqa: RUF012
-    __metadata_request__score = {"over": True, "under": True}  # noqa: RUF012
+    training_costs_: NumberCosts
+
+    __metadata_request__fit = {"over": True, "under": True, "costs": True}  # noqa: RUF012
+    __metadata_request__score = {"over": True, "under": True, "costs": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -154,6 +172,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         init: Any = None,
         over: float = 1.0,
         under: float = 1.0,
+        costs: Any = None,
         delta: float | None = None,
         max_depth: int | None = None,
         max_leaf_nodes: int | None = 31,
@@ -185,6 +204,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         self.init = init
         self.over = over
         self.under = under
+        self.costs = costs
         self.delta = delta
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -218,6 +238,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         *,
         over: ArrayLike | None = None,
         under: ArrayLike | None = None,
+        costs: Any = None,
         eval_set: Any = None,
     ) -> GradientBoostRegressor:
         """Train.
@@ -231,9 +252,13 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
             Rows of weight 0 are as good as absent.
         over, under : float or array-like of shape (n_samples,), default=None
             Prices of pinball loss, of every row; they override the constructor's.
+        costs : NumberCosts, dict or None, default=None
+            Prices of ``loss="cost"``, constant, by column or per row; they override the
+            constructor's.
         eval_set : tuple (X, y), (X, y, prices), (X, y, prices, sample_weight) or dict, default=None
             Held-out rows for early stopping, in place of `validation_fraction`; `prices` has
-            shape (n, 2), over and under. Or several of them by name, of which the first stops.
+            shape (n, 2), over and under, or is a `NumberCosts` of these rows. Or several of them by
+            name, of which the first stops.
 
         Returns
         -------
@@ -248,18 +273,53 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         else:
             target = read_numeric_targets(X, y)
         weights = None if sample_weight is None else read_weights(sample_weight, len(target))
-        plan = REGRESSION.settle(self, X, target, weights, over, under)
+        bound = self._set_costs(costs, X, target, weights)
+        plan = REGRESSION.settle(self, X, target, weights, over, under, bound)
         held_out = read_eval_set(self, eval_set, per_row=plan.prices is not None)
+        _check_prices_of_sets(held_out, bound)
         callbacks = RoundCallbacks(self, plan.total_rounds, X, y)
         trainer = Trainer(REGRESSION, plan, X, target, weights, observer=callbacks)
         del target, weights, sample_weight  # the trainer holds them, if anybody here does
         with trainer:
             trainer.bin_table()
             trainer.use_eval_sets(held_out)
-            given = lambda: {"over and under": plan.prices}  # noqa: E731
+            # Constant prices of loss="cost" are the loss's own.
+            named = "over and under" if bound is None else "costs"
+            prices = plan.loss if bound is not None and plan.prices is None else plan.prices
+            given = lambda: {named: prices}  # noqa: E731
             set_fitted(self, trainer, train_models(self, trainer, given))
         callbacks.close()
         return self
+
+    def _set_costs(
+        self, given: Any, X: Any, y: Floats, weights: Floats | None
+    ) -> NumberCosts | None:
+        """Return the prices of loss="cost", bound to the table; None for other losses.
+
+        Remember them for ``score``: of prices per row the mean.
+        """
+        if hasattr(self, "training_costs_"):
+            del self.training_costs_
+        if self.loss != "cost":
+            for costs, where in ((self.costs, ""), (given, " to fit")):
+                if costs is not None:
+                    raise ValueError(
+                        f"costs were given{where}, but loss={self.loss!r} trains on none: set "
+                        'loss="cost", or use MinimumCostRegressor, which decides by them.'
+                    )
+            return None
+        held = as_number_costs({"under": 1, "over": 1} if self.costs is None else self.costs)
+        if held.n_rows is not None:
+            raise ValueError(
+                f"costs= in the constructor holds constant costs, but {held!r} has {held.n_rows} "
+                "rows: pass costs per row to fit and score, or name the column that holds them, "
+                "such as NumberCosts(under='margin', over=2)."
+            )
+        wanted = held if given is None else as_number_costs(given)
+        bound = wanted.bind_table(X)
+        bound.check_rows(len(y), "X has")
+        self.training_costs_ = wanted.mean(weights) if wanted.n_rows is not None else wanted
+        return bound
 
     def _loss_needs_all_rows(self) -> bool:
         return needs_all_rows(REGRESSION_LOSSES, self.loss)
@@ -283,8 +343,11 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         *,
         over: ArrayLike | None = None,
         under: ArrayLike | None = None,
+        costs: Any = None,
     ) -> float:
-        """Return R^2, or with ``scoring="cost"`` minus the mean cost: higher is better.
+        """Return R^2, or minus the mean cost of the answers: higher is better.
+
+        The cost with ``scoring="cost"``, ``loss="cost"`` or where `costs` are given.
 
         Parameters
         ----------
@@ -293,12 +356,23 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         sample_weight : array-like of shape (n_samples,), default=None
         over, under : float or array-like of shape (n_samples,), default=None
             Prices of ``scoring="cost"``, instead of the constructor's.
+        costs : NumberCosts, dict or None, default=None
+            What answers cost; None: with ``loss="cost"`` the prices trained on, or their mean where
+            they were per row.
 
         Returns
         -------
         float
         """
         check_choice("scoring", self.scoring, ("r2", "cost"))
+        if costs is not None or self.loss == "cost":
+            if over is not None or under is not None:
+                raise ValueError("Give costs=, or over and under, not both.")
+            self._fitted_model()
+            given = self.training_costs_ if costs is None else as_number_costs(costs)
+            target = read_numeric_targets(X, y)
+            paid = given.bind_table(X).of_numbers(target, self.predict(X))
+            return -mean_paid(paid, sample_weight)
         if self.scoring == "r2":
             if over is not None or under is not None:
                 raise ValueError('over and under are prices: set scoring="cost" to score by them.')
@@ -306,3 +380,21 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         target = read_numeric_targets(X, y)
         prices = (self.over if over is None else over, self.under if under is None else under)
         return -mean_paid(price_errors(target, self.predict(X), *prices), sample_weight)
+
+
+def _check_prices_of_sets(held_out: list[EvalSet] | None, costs: NumberCosts | None) -> None:
+    """Raise where held-out rows have other kinds of prices than training has."""
+    for part in held_out or ():
+        given = part.costs
+        if given is None:
+            continue
+        alike = isinstance(given, NumberCosts) == (costs is not None)
+        if costs is None and not alike:
+            raise ValueError(f'{part.name} has NumberCosts, which are prices of loss="cost" only.')
+        if costs is not None and not alike:
+            raise ValueError(f'{part.name} has an array of prices; loss="cost" takes NumberCosts.')
+        if costs is not None and costs.is_linear and not given.is_linear:
+            raise ValueError(
+                f"{part.name} has squared prices or steps, and training has none: give prices of "
+                "the same kinds."
+            )

@@ -7,9 +7,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from costboost.estimators.base import BoostingClassifierMixin
+from costboost.estimators.base import (
+    BoostingClassifierMixin,
+    CallbackSupportMixin,
+    fits_tables,
+    with_callbacks,
+)
 from costboost.estimators.pnorm.family import PNORM
-from costboost.inputs.estimators import CallbackSupportMixin, fits_tables, with_callbacks
 
 
 class PNormBoostClassifier(
@@ -73,8 +77,13 @@ class PNormBoostClassifier(
     subsample : float, default=1.0
         The share of rows that each tree learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        A column keeps its `max_bins` heaviest categories; all others are treated as missing
-        values, and a warning names the column.
+        Without `target_encoding` a column keeps its `max_bins` heaviest categories; all others
+        are treated as missing values, and a warning names the column.
+    target_encoding : bool or "auto", default="auto"
+        Whether columns of more than 32 categories are coded by the labels of other rows: by each
+        category's share of the classes, drawn to that of all rows as far as that helps rows that
+        were not counted, and in as few steps as pay. Categories never seen are as all rows. "auto"
+        does not.
     interaction_cst : "pairwise", "no_interactions", list of groups of columns or None, default=None
         Which columns may meet on one path of a tree, by name or position; columns in no group
         are one of their own together. "no_interactions" makes the margin a sum of functions of
@@ -192,6 +201,7 @@ class PNormBoostClassifier(
         max_bins: int = 255,
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
+        target_encoding: bool | str = "auto",
         interaction_cst: Any = None,
         costs: Any = None,
         calibration: str | None = None,
@@ -219,6 +229,7 @@ class PNormBoostClassifier(
         self.max_bins = max_bins
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.target_encoding = target_encoding
         self.interaction_cst = interaction_cst
         self.costs = costs
         self.calibration = calibration

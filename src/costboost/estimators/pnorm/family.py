@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from costboost.binning.binner import Binner
-from costboost.boosting.links import normalised
+from costboost.boosting.formulas import normalised
 from costboost.boosting.pnorm.learner import (
     OutsideAnswers,
     RelationalClassifier,
@@ -28,15 +28,9 @@ from costboost.costs import Costs
 from costboost.fitting.held_out import ClassResult, HeldOutRows
 from costboost.fitting.plan import TrainingPlan, check_training, check_unbiased
 from costboost.fitting.train import Family, Trainer
-from costboost.inputs.checks import (
-    check_choice,
-    check_number,
-    fit_seed,
-    plain,
-    warn_caller,
-)
+from costboost.inputs.checks import check_choice, check_number, fit_seed, plain, warn_caller
 from costboost.model import FittedModel, Mixture, Normalise, calibrated, mix
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.trees.forest import Forest, ForestBuilder
 from costboost.typing import Floats, Int64
 
@@ -82,7 +76,9 @@ class PNormPlan(TrainingPlan):
         return True
 
 
-def settle(params: Any, X: Any, y: Int64, costs: Costs, n_classes: int) -> PNormPlan:
+def settle(
+    params: Any, X: Any, y: Int64, weights: Floats | None, costs: Costs, n_classes: int
+) -> PNormPlan:
     """Check the parameters of an estimator against each other and the data."""
     _check_parameters(params)
     method = METHODS[params.method]

@@ -9,19 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.utils import (
-    assert_all_finite,
-    get_tags,
-    indexable,
-)
+from sklearn.utils import assert_all_finite, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from costboost.costs import Costs
 from costboost.decisions import CostDecisionMixin
-from costboost.inputs.arrays import encode, without_mask
+from costboost.inputs.arrays import encode, read_probabilities, source_of, without_mask
 from costboost.inputs.checks import check_jobs, check_learner, check_not_empty, set_input_tags
-from costboost.inputs.outside import read_probabilities, source_of
 from costboost.typing import Floats, Int64
 
 

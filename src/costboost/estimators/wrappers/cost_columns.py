@@ -17,11 +17,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from costboost.costs import Costs, as_costs
 from costboost.decisions.mixin import CostDecisionMixin
 from costboost.decisions.responses import innermost, probabilities, takes
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import RoutingWrapper, copy_features, estimator_has
 from costboost.fitting.keywords import costs_to_fit, fit_key
 from costboost.inputs.arrays import mean_paid
 from costboost.inputs.checks import check_not_empty, of_one_fit, read_targets
-from costboost.inputs.estimators import all_at_once
 from costboost.typing import Floats
 
 __all__ = ["CostColumns"]

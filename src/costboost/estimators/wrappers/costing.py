@@ -6,16 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import (
-    _safe_indexing,
-)
+from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import CostTrained, copy_features, fit_clone, shares_of
 from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_number, read_random_state
-from costboost.inputs.estimators import all_at_once
 from costboost.typing import Floats, Mask
 
 

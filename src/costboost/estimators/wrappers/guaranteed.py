@@ -23,11 +23,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost.calibration import calibration_splits
 from costboost.costs import Costs
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import Wrapper, copy_features, fit_clone, shares_of
 from costboost.guarantee import cost_range, mean_bound, mean_p_value, rate_p_value, rounded_up
 from costboost.inputs.arrays import mean_paid
 from costboost.inputs.checks import check_learner, check_not_empty, warn_caller
-from costboost.inputs.estimators import all_at_once
 from costboost.text import count, listed, money, percent
 from costboost.typing import Floats, Int64
 

@@ -6,13 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import (
-    _safe_indexing,
-)
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import (
     CostTrained,
     copy_features,
@@ -22,7 +21,6 @@ from costboost.estimators.wrappers.base import (
 )
 from costboost.inputs.arrays import without_mask
 from costboost.inputs.checks import check_choice, check_number, of_one_fit, read_random_state
-from costboost.inputs.estimators import all_at_once
 from costboost.typing import Floats, Int64
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -24,10 +26,21 @@ from costboost.calibration import (
     keeps_copies,
 )
 from costboost.costs import Costs, as_costs
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import RoutingWrapper, copy_features
 from costboost.fitting.keywords import costs_to_fit
 from costboost.fitting.tables import read_copies
-from costboost.inputs.arrays import read_weights, without_mask
+from costboost.inputs.arrays import (
+    ask,
+    count_rows,
+    encode,
+    read_finite,
+    read_probabilities,
+    read_weights,
+    seen_classes,
+    source_of,
+    without_mask,
+)
 from costboost.inputs.checks import (
     check_choice,
     check_jobs,
@@ -36,15 +49,6 @@ from costboost.inputs.checks import (
     check_weighted_classes,
     read_targets,
     warn_caller,
-)
-from costboost.inputs.estimators import all_at_once
-from costboost.inputs.outside import (
-    ask,
-    count_rows,
-    read_finite,
-    read_probabilities,
-    seen_classes,
-    source_of,
 )
 from costboost.typing import Floats
 
@@ -281,6 +285,18 @@ class MinimumCostClassifier(RoutingWrapper):
             )
         copy_features(self, self.calibration_.models[0])
         return self
+
+    def _recalibrated(self, X: Any, y: ArrayLike) -> Self:
+        """Return a copy whose maps from scores to probabilities are fitted to these rows."""
+        made, codes = copy(self), encode(self.classes_, y, "y")
+        maps = tuple(
+            replace(old, method=old.method or "beta").fit(
+                _scores(model, X, self.classes_, self._response), codes
+            )
+            for model, old in zip(self.calibration_.models, self.calibration_.maps, strict=True)
+        )
+        made.calibration_ = replace(self.calibration_, maps=maps)
+        return made
 
     def _is_prefit(self) -> bool:
         prefit = isinstance(self.estimator, FrozenEstimator) or (

@@ -17,13 +17,12 @@ from costboost.decisions.parity import (
     FEW_ROWS,
     group_labels,
     read_problem,
-    solve_relaxed,
     target_and_weights,
 )
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import Wrapper, copy_features, fit_clone, shares_of
 from costboost.inputs.arrays import mean_paid
 from costboost.inputs.checks import check_not_empty, warn_caller
-from costboost.inputs.estimators import all_at_once
 from costboost.text import listed
 from costboost.typing import Floats, Int64
 
@@ -145,7 +144,7 @@ class ParityClassifier(Wrapper):
             classes=self.classes_,
             positive=costs.positive,
         )
-        relaxed = solve_relaxed(problem.program, 1)
+        relaxed = problem.relaxed()
         assert problem.cut.labels is not None
         groups = problem.cut.labels.tolist()
         prices = relaxed.prices / problem.group_sums(problem.weights)

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from costboost.calibration import calibration_splits
 from costboost.costs import Costs
 from costboost.decisions import allocate
+from costboost.estimators.base import all_at_once
 from costboost.estimators.wrappers.base import Wrapper, copy_features, fit_clone, shares_of
 from costboost.inputs.checks import check_not_empty, warn_caller
-from costboost.inputs.estimators import all_at_once
 from costboost.typing import Floats, Int64
 
 # A share of the largest cost: rows that only just gain from a limited action do without it.

@@ -46,7 +46,7 @@ def test_names_of_the_other_kind_are_refused_with_those_that_are_known():
 
 def test_quantiles_and_users_losses_need_all_rows():
     needing = {name for name in REGRESSION_LOSSES if needs_all_rows(REGRESSION_LOSSES, name)}
-    assert needing == {"absolute", "pinball"}
+    assert needing == {"absolute", "pinball", "cost"}
     assert not any(needs_all_rows(CLASSIFICATION_LOSSES, name) for name in CLASSIFICATION_LOSSES)
     assert needs_all_rows(REGRESSION_LOSSES, SquaredLoss())
     assert not needs_all_rows(REGRESSION_LOSSES, "no such loss")  # refused elsewhere, by its name

@@ -1,7 +1,7 @@
 """Losses of gradient boosting: one object each, with all that anybody asks of it.
 
 base            what a loss is, to readers, users and rounds
-errors          what the losses of an error share: squared, huber, pinball
+errors          what the losses of an error share: squared, huber, pinball, cost
 classes         what the losses of classes share: log, exponential, cost_exponential, expected_cost
 
 Their names are here; see CONTRIBUTING.md on how to add one.
@@ -23,6 +23,7 @@ from costboost.boosting.gradient.losses.classes import (
 from costboost.boosting.gradient.losses.cost_exponential import NAMED, CostExponentialLoss
 from costboost.boosting.gradient.losses.errors import (
     AbsoluteLoss,
+    CostLoss,
     HuberLoss,
     PinballLoss,
     SquaredLoss,
@@ -37,6 +38,7 @@ __all__ = [
     "AbsoluteLoss",
     "BuiltIn",
     "CostExponentialLoss",
+    "CostLoss",
     "ExpectedCostLoss",
     "ExponentialLoss",
     "ExponentialTerms",
@@ -55,7 +57,7 @@ __all__ = [
 Registry = dict[str, type[BuiltIn]]
 
 REGRESSION_LOSSES: Registry = {
-    loss.kind: loss for loss in (SquaredLoss, AbsoluteLoss, HuberLoss, PinballLoss)
+    loss.kind: loss for loss in (SquaredLoss, AbsoluteLoss, HuberLoss, PinballLoss, CostLoss)
 }
 CLASSIFICATION_LOSSES: Registry = {
     loss.kind: loss for loss in (LogLoss, ExponentialLoss, CostExponentialLoss, ExpectedCostLoss)

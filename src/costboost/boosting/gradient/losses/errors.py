@@ -31,7 +31,7 @@ from costboost.boosting.gradient.rows import (
 )
 from costboost.inputs.checks import check_number
 from costboost.shards.grid import rounded
-from costboost.shards.local import Shards
+from costboost.shards.layout import Shards
 from costboost.shards.rows import Shard
 from costboost.typing import Array, Floats
 
@@ -121,11 +121,54 @@ class SquaredLoss(BuiltIn):
         return np.array([rounded(sums[0]) / rounded(sums[1])])
 
 
+# Losses without a closed form: the minimiser lies between the residuals.
+
+
+class ConvexLoss(BuiltIn):
+    """A loss that is convex in F - y, so that its minimiser lies between the residuals."""
+
+    smooth: ClassVar[bool] = False
+    least_squares: ClassVar[bool] = True
+    longest: ClassVar[float] = FAR  # it rises on both sides, in any unit of the targets
+
+    @property
+    def steepest(self) -> float:
+        """The slope where the loss is a straight line; 0 where that differs from row to row."""
+        return 0.0
+
+    def constant(self, shards: Shards, n_outputs: int) -> Floats:
+        """Return the constant of least loss, which lies among the targets."""
+        ends, sums = shards.call([target_range(), sum_targets()])
+        bounds, sums_at = self._bounds(ends, rounded(sums[1])), self._sums_at(shards)
+
+        # A convex function that is flat in places: Newton's method needs the ends of the targets as
+        # a bracket.
+        def at(f0: Floats) -> tuple[Floats, Floats]:
+            gradient, hessian = (np.array([part]) for part in sums_at(f0, 0))
+            return bounds.level(gradient, hessian), hessian
+
+        return minimise_between(at, bounds.low, bounds.high)
+
+    def leaf_bounds(self, shards: Shards, weigh: Callable[[], Floats]) -> LeafBounds:
+        """Return the ends of the residuals of every leaf, between which its minimiser lies."""
+        weights = weigh()
+        (ends,) = shards.call([residual_ranges(n_leaves=len(weights))])
+        return self._bounds(ends, weights)
+
+    def _bounds(self, ends: Floats, weights: Any) -> LeafBounds:
+        """Return bounds by -least and largest residuals, (2, L), and the sums of weights.
+
+        Where nothing bends, the gradient is a sum of +-(weight * steepest), each rounded.
+        """
+        low, high = np.where(np.isfinite(ends), ends, 0.0) * np.array([[-1.0], [1.0]])
+        return LeafBounds(low, high, 2.0**-52 * self.steepest * weights)
+
+
 # Huber's loss: squared errors near, absolute ones far away.
 
 
 @dataclass(frozen=True)
-class HuberLoss(BuiltIn):
+class HuberLoss(ConvexLoss):
     """Squared up to `delta`, linear beyond: ``r^2 / 2``, else ``delta (|r| - delta / 2)``.
 
     Examples
@@ -137,9 +180,11 @@ class HuberLoss(BuiltIn):
 
     delta: float = 1.0
     kind: ClassVar[str] = "huber"
-    smooth: ClassVar[bool] = False
-    least_squares: ClassVar[bool] = True
-    longest: ClassVar[float] = FAR  # it rises on both sides, in any unit of the targets
+
+    @property
+    def steepest(self) -> float:
+        """Delta."""
+        return self.delta
 
     @classmethod
     def from_params(cls, params: Any, y: Array, weights: Floats | None) -> HuberLoss:
@@ -166,31 +211,6 @@ class HuberLoss(BuiltIn):
     def bind(self, rows: LossRows) -> ErrorTerms:
         """Return the loss at some rows."""
         return ErrorTerms.of(HUBER, rows, np.array([float(self.delta)]))
-
-    def constant(self, shards: Shards, n_outputs: int) -> Floats:
-        """Return the constant of least loss, which lies among the targets."""
-        ends, sums = shards.call([target_range(), sum_targets()])
-        bounds, sums_at = self._bounds(ends, rounded(sums[1])), self._sums_at(shards)
-
-        def at(f0: Floats) -> tuple[Floats, Floats]:
-            gradient, hessian = (np.array([part]) for part in sums_at(f0, 0))
-            return bounds.level(gradient, hessian), hessian
-
-        return minimise_between(at, bounds.low, bounds.high)
-
-    def leaf_bounds(self, shards: Shards, weigh: Callable[[], Floats]) -> LeafBounds:
-        """Return the ends of the residuals of every leaf, between which its minimiser lies."""
-        weights = weigh()
-        (ends,) = shards.call([residual_ranges(n_leaves=len(weights))])
-        return self._bounds(ends, weights)
-
-    def _bounds(self, ends: Floats, weights: Any) -> LeafBounds:
-        """Return bounds by -least and largest residuals, (2, L), and the sums of weights.
-
-        Where all rows are beyond delta, the gradient is a sum of +-(weight * delta), each rounded.
-        """
-        low, high = np.where(np.isfinite(ends), ends, 0.0) * np.array([[-1.0], [1.0]])
-        return LeafBounds(low, high, 2.0**-52 * self.delta * weights)
 
 
 # Errors that cost more on one side: quantiles, of which the median is one.
@@ -258,6 +278,7 @@ class PinballLoss(BuiltIn):
     def priced(self, state: GradientRows) -> Floats:
         """Return y, weights and the prices over and under, (m, 4); 0 for rows not learnt from."""
         rows = state.data
+        # Rows outside the sample get a weight of 0, which moves no quantile.
         keep = state.keep if len(state.keep) else 1.0
         parts = np.asarray(rows.y, float), rows.unit_or_weights * keep, *self._prices(rows.prices)
         return np.column_stack(np.broadcast_arrays(*parts))
@@ -305,6 +326,66 @@ class AbsoluteLoss(PinballLoss):
     def from_params(cls, params: Any, y: Array, weights: Floats | None) -> AbsoluteLoss:
         """Return the loss, whatever `over` and `under` are."""
         return cls()
+
+
+# Prices of both sides, per unit and per squared unit.
+
+
+@dataclass(frozen=True)
+class CostLoss(ConvexLoss):
+    """Prices over and under, per unit and per squared unit that F lies off y.
+
+    Prices per row, (n, 4), in the order of the fields, replace the constants. With prices per unit
+    alone `PinballLoss` takes its place, whose minimisers are quantiles: see `of`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> loss = CostLoss(over=1, under=2, under_squared=0.5)
+    >>> loss.value(np.zeros(2), np.array([2.0, -2.0])).tolist()
+    [2.0, 6.0]
+    """
+
+    over: float = 1.0
+    under: float = 1.0
+    over_squared: float = 0.0
+    under_squared: float = 0.0
+    kind: ClassVar[str] = "cost"
+    needs_all_rows: ClassVar[bool] = True  # quantiles, where prices are per unit
+
+    @classmethod
+    def of(cls, prices: Floats) -> BuiltIn:
+        """Return the loss of prices, (n, 4): those of the first row; linear or not by all."""
+        over, under, *squares = prices[0].tolist()
+        return cls(over, under, *squares) if prices[:, 2:].any() else PinballLoss(over, under)
+
+    def _prices(self, raw: Floats, y: Array, prices: Floats | None) -> tuple[Any, Any]:
+        """Return the prices of the side on which each answer lies, per unit and squared unit."""
+        if prices is None:
+            own = np.array([self.over, self.under, self.over_squared, self.under_squared])
+            prices = own[None, :]
+        high = raw > y
+        linear = np.where(high, prices[:, 0], prices[:, 1])
+        return linear, np.where(high, prices[:, 2], prices[:, 3])
+
+    def value(self, y: Array, raw: Floats, prices: Floats | None = None) -> Floats:
+        """Return the price of every row's error."""
+        linear, square = self._prices(raw, y, prices)
+        size = np.abs(raw - y)
+        return np.asarray(size * (linear + square * size))
+
+    def gradient(self, y: Array, raw: Floats, prices: Floats | None = None) -> Floats:
+        """Return the price of a little more: negative where F is too low, 0 where F = y."""
+        linear, square = self._prices(raw, y, prices)
+        error = raw - y
+        return np.asarray(np.sign(error) * linear + 2.0 * square * error)
+
+    def hessian(self, y: Array, raw: Floats, prices: Floats | None = None) -> Floats:
+        """Return twice the squared price."""
+        return np.asarray(2.0 * self._prices(raw, y, prices)[1])
+
+    def _extra(self, rows: LossRows) -> tuple[Any, ...]:
+        return () if rows.prices is None else (rows.prices,)
 
 
 def _margins(shard: Shard) -> Floats:
