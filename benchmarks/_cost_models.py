@@ -24,6 +24,15 @@ from typing import Any
 import numpy as np
 
 import costboost
+from _cost_bags import (
+    CATBOOST,
+    CATBOOST_TD,
+    LIGHTGBM_TD,
+    XGBOOST_TD,
+    catboost_bag,
+    lightgbm_bag,
+    xgboost_bag,
+)
 from _cost_tables import Table
 from costboost import CostBoostClassifier, Costs
 from costboost.boosting.adaboost.rules import RULES
@@ -56,6 +65,10 @@ class Contender:
         what is added to the name for each way to decide.
     seconds : tuple of two floats
         A guess of the time of one fit, for the progress bar: at once, and per million cells.
+    fits : str
+        How many models answer, as tables say it.
+    members : tuple of Contender
+        Of a mean of others: whose probabilities are averaged. They are measured on the way.
     """
 
     name: str
@@ -65,6 +78,8 @@ class Contender:
     fit: Callable[[Any, Table, Costs | None], Any] = plain_fit
     decide: Callable[[Any, Table, Costs], dict[str, Any]] | None = None
     seconds: tuple[float, float] = (0.1, 1.0)
+    fits: str = "one"
+    members: tuple[Contender, ...] = ()
 
     @property
     def code(self) -> str:
@@ -208,6 +223,10 @@ def _decide_csboost(model: Any, test: Table, costs: Costs) -> dict[str, Any]:
     return {"": proba[:, 1] > 0.5, ", cheapest": cheapest == 1}
 
 
+def _no_model(table: Table, seed: int) -> Any:
+    raise TypeError("A mean of others has no model of its own: its members are fitted.")
+
+
 # --- ours
 
 
@@ -238,7 +257,14 @@ def _named(name: str) -> Contender:
 
 
 SKLEARN = "scikit-learn"
-OUR_DEFAULT = Contender(OURS, partial(_ours, None), (OURS,), fit=_fit_ours, seconds=(0.6, 40.0))
+OUR_DEFAULT = Contender(
+    OURS,
+    partial(_ours, None),
+    (OURS,),
+    fit=_fit_ours,
+    seconds=(0.6, 40.0),
+    fits="five, calibrated",
+)
 PEERS = (
     Contender("CatBoost", _catboost, ("catboost",), seconds=(0.5, 30.0)),
     Contender(
@@ -246,6 +272,7 @@ PEERS = (
         partial(_calibrated, _catboost),
         ("catboost", SKLEARN),
         seconds=(2.5, 120.0),
+        fits="five, calibrated",
     ),
     Contender("LightGBM", _lightgbm, ("lightgbm",), seconds=(0.02, 4.0)),
     Contender(
@@ -253,6 +280,7 @@ PEERS = (
         partial(_calibrated, _lightgbm),
         ("lightgbm", SKLEARN),
         seconds=(0.1, 16.0),
+        fits="five, calibrated",
     ),
     Contender("XGBoost", _xgboost, ("xgboost",), seconds=(0.02, 2.0)),
     Contender(
@@ -260,6 +288,7 @@ PEERS = (
         partial(_calibrated, _xgboost),
         ("xgboost", SKLEARN),
         seconds=(0.1, 8.0),
+        fits="five, calibrated",
     ),
     Contender("HistGradientBoosting", _hist_gradient_boosting, (SKLEARN,), seconds=(0.05, 4.0)),
     Contender(
@@ -267,6 +296,7 @@ PEERS = (
         partial(_calibrated, _hist_gradient_boosting),
         (SKLEARN,),
         seconds=(0.25, 16.0),
+        fits="five, calibrated",
     ),
     Contender("random forest", _random_forest, (SKLEARN,), seconds=(0.12, 8.0)),
     Contender(
@@ -274,6 +304,7 @@ PEERS = (
         partial(_calibrated, _random_forest),
         (SKLEARN,),
         seconds=(0.6, 32.0),
+        fits="five, calibrated",
     ),
     Contender("logistic regression", _logistic, (SKLEARN,), seconds=(0.01, 0.5)),
     Contender(
@@ -281,6 +312,7 @@ PEERS = (
         partial(_calibrated, _adaboost),
         (SKLEARN,),
         seconds=(0.35, 30.0),
+        fits="five, calibrated",
     ),
     Contender(
         "CSBoost",
@@ -293,8 +325,48 @@ PEERS = (
     ),
 )
 BINARY_ONLY = frozenset({"CSBoost"})
+TUNED_BAGS = (
+    Contender(
+        "CatBoost-TD bag",
+        partial(catboost_bag, CATBOOST_TD),
+        ("catboost",),
+        seconds=(4.0, 150.0),
+        fits="bag of five",
+    ),
+    Contender(
+        "LightGBM-TD bag",
+        partial(lightgbm_bag, LIGHTGBM_TD),
+        ("lightgbm",),
+        seconds=(0.5, 40.0),
+        fits="bag of five",
+    ),
+    Contender(
+        "XGBoost-TD bag",
+        partial(xgboost_bag, XGBOOST_TD),
+        ("xgboost",),
+        seconds=(0.5, 40.0),
+        fits="bag of five",
+    ),
+)
+BAGS = (
+    Contender(
+        "CatBoost bag",
+        partial(catboost_bag, CATBOOST),
+        ("catboost",),
+        seconds=(4.0, 100.0),
+        fits="bag of five",
+    ),
+    Contender(
+        "mean of the TD bags",
+        _no_model,
+        ("catboost", "lightgbm", "xgboost"),
+        seconds=(5.0, 230.0),
+        fits="three bags of five",
+        members=TUNED_BAGS,
+    ),
+)
 FAMILY = tuple(_named(name) for name in RULES)
-CONTENDERS = {c.name: c for c in (OUR_DEFAULT, *PEERS, *FAMILY)}
+CONTENDERS = {c.name: c for c in (OUR_DEFAULT, *PEERS, *TUNED_BAGS, *BAGS, *FAMILY)}
 FOOTNOTES = {
     "CSBoost": "CSBoost is fitted anew for every cost ratio; its own `predict` decides at 1/2. "
     "'CSBoost, cheapest' takes the cheapest decision on the same probabilities.",

@@ -13,7 +13,7 @@ import pandas as pd
 from _cost_many import MANY, MANY_HALVES
 from _cost_many_report import common
 from _cost_many_report import summary as summary_of_many
-from _cost_models import OURS
+from _cost_models import CONTENDERS, OURS
 from _cost_report import NAMED, Board, savings_table
 from _cost_tables import HALVES, NIKOLAOU, PRICED, RATIO_NAMES
 
@@ -58,6 +58,7 @@ def _ratios(lines: pd.DataFrame) -> str:
     unseen = Board(lines[lines["set"].isin(HALVES["test"])], board.models).by_set
     n_unseen = len(unseen)
     columns = {
+        "models that answer": _answering(found.index),
         "mean Q": (found["mean Q"], "{:.4f}", min),
         f"mean rank of {len(found)}": (found["mean rank"], "{:.2f}", min),
         f"Q, {n_unseen} unseen sets": (unseen.mean(), "{:.4f}", min),
@@ -70,6 +71,7 @@ def _ratios(lines: pd.DataFrame) -> str:
 def _prices(lines: pd.DataFrame) -> str:
     found = savings_table(lines, list(dict.fromkeys(lines["model"])))
     columns: dict[str, Any] = {
+        "models that answer": _answering(found.index),
         "mean": (found["mean"], "{:.1f} %", max),
         "mean rank": (found["mean rank"], "{:.1f}", min),
         **{SHORT[name]: (found[name], "{:.1f}", max) for name in SHORT if name in found},
@@ -77,6 +79,12 @@ def _prices(lines: pd.DataFrame) -> str:
         "CPU s": (found["fit cpu s"], "{:.2f}", min),
     }
     return _markdown(found.index, columns)
+
+
+def _answering(models: Any) -> tuple[pd.Series, str, None]:
+    """Return how many models answer: one fit, five on folds, or bags of them."""
+    names = [model.removesuffix(", cheapest") for model in models]
+    return pd.Series([CONTENDERS[name].fits for name in names], models), "{}", None
 
 
 def _leads(found: pd.DataFrame) -> pd.Series:
@@ -93,6 +101,7 @@ def _many(lines: pd.DataFrame) -> str:
     unseen = summary_of_many(kept[kept["set"].isin(MANY_HALVES["many-test"])])
     n_unseen = kept.loc[kept["set"].isin(MANY_HALVES["many-test"]), "set"].nunique()
     columns = {
+        "models that answer": _answering(found.index),
         "cost": (found["cost"], "{:.3f}", min),
         f"mean rank of {len(found)}": (found["rank"], "{:.2f}", min),
         f"cost, {n_unseen} unseen sets": (unseen["cost"], "{:.3f}", min),

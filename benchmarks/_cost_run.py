@@ -13,7 +13,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -23,6 +23,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import log_loss
 
 from _cost_many import MANY, MANY_SIZES, measure_many, read_many
 from _cost_models import CONTENDERS, Contender, own_hash
@@ -71,6 +72,12 @@ class Clock:
     def __init__(self) -> None:
         self.fits, self.seconds, self.cpu = 0, 0.0, 0.0
 
+    def add(self, other: Clock) -> None:
+        """Add what another clock measured."""
+        self.fits += other.fits
+        self.seconds += other.seconds
+        self.cpu += other.cpu
+
     def fit(self, contender: Contender, train: Table, seed: int, costs: Costs | None) -> Any:
         """Fit a new estimator."""
         model = contender.build(train, seed)
@@ -83,22 +90,58 @@ class Clock:
 
 
 def measure(job: Job) -> list[Row]:
-    """Fit, decide and price one job; return its lines."""
-    contender, clock = CONTENDERS[job.model], Clock()
-    _warm_up(job.model)
+    """Fit, decide and price one job; return its lines, of a mean also those of its members."""
+    contender = CONTENDERS[job.model]
     many = job.set in MANY
     train, test = (_read_many if many else read_table)(job.set).split(job.repeat)
-    at = _at_matrices if many else _at_prices if test.costs is not None else _at_ratios
-    found = at(contender, train, test, job.repeat, clock)
-    known = {
-        "set": job.set,
-        "repeat": job.repeat,
-        "code": contender.code,
-        "fits": clock.fits,
-        "fit_seconds": clock.seconds,
-        "fit_cpu_seconds": clock.cpu,
-    }
-    return [{**known, "model": job.model + way, **measures} for way, measures in found.items()]
+    rows: list[Row] = []
+    for member, clock, found in _measured(contender, train, test, job.repeat, many):
+        known = {
+            "set": job.set,
+            "repeat": job.repeat,
+            "code": member.code,
+            "fits": clock.fits,
+            "fit_seconds": clock.seconds,
+            "fit_cpu_seconds": clock.cpu,
+        }
+        rows += [{**known, "model": member.name + way, **ms} for way, ms in found.items()]
+    return rows
+
+
+def _measured(
+    contender: Contender, train: Table, test: Table, seed: int, many: bool
+) -> Iterator[tuple[Contender, Clock, dict[str, Row]]]:
+    """Yield who was measured, the time it took, and its measures by way to decide."""
+    if contender.style != "probability" and not many:
+        clock = Clock()
+        _warm_up(contender.name)
+        at = _at_ratios if test.costs is None else _at_prices
+        yield contender, clock, at(contender, train, test, seed, clock)
+        return
+    total, probas = Clock(), []
+    for member in contender.members or (contender,):
+        clock = Clock()
+        _warm_up(member.name)
+        model = clock.fit(member, train, seed, train.costs)
+        probas.append(np.asarray(model.predict_proba(test.X), dtype=np.float64))
+        total.add(clock)
+        yield member, clock, {"": _of_proba(train, test, probas[-1], seed, many)}
+    if contender.members:
+        total.fits = 1
+        proba = np.mean(probas, axis=0)
+        yield contender, total, {"": _of_proba(train, test, proba, seed, many)}
+
+
+def _of_proba(train: Table, test: Table, proba: Any, seed: int, many: bool) -> Row:
+    """Return what probabilities, (n, K), and the cheapest decisions on them are worth."""
+    if many:
+        return measure_many(train, test, proba, seed)
+    p = proba[:, 1]
+    found = {"brier": _brier(test.y, p), "log_loss": _log_loss(test.y, p)}
+    if test.costs is None:
+        return found | _priced_ratios(test.y, decide(p))
+    decided = test.costs.bind([0, 1], len(p)).decide(np.column_stack([1 - p, p]))
+    return found | _saved(test, decided)
 
 
 @cache
@@ -115,22 +158,10 @@ def _read_many(name: str) -> Table:
     return read_many(name)
 
 
-def _at_matrices(
-    contender: Contender, train: Table, test: Table, seed: int, clock: Clock
-) -> dict[str, Row]:
-    """Return log loss, error and cost on more than two classes."""
-    model = clock.fit(contender, train, seed, None)
-    proba = np.asarray(model.predict_proba(test.X), dtype=np.float64)
-    return {"": measure_many(train, test, proba, seed)}
-
-
 def _at_ratios(
     contender: Contender, train: Table, test: Table, seed: int, clock: Clock
 ) -> dict[str, Row]:
-    """Return Q at every ratio and the Brier score, by way to decide."""
-    if contender.style == "probability":
-        p = _probability(clock.fit(contender, train, seed, None), test)
-        return {"": _priced_ratios(test.y, decide(p)) | {"brier": _brier(test.y, p)}}
+    """Return Q at every ratio and the Brier score of a contender's own decisions, by way."""
     assert contender.decide is not None
     if contender.style == "fixed":
         model = clock.fit(contender, train, seed, None)
@@ -152,23 +183,19 @@ def _at_ratios(
 def _at_prices(
     contender: Contender, train: Table, test: Table, seed: int, clock: Clock
 ) -> dict[str, Row]:
-    """Return the savings of the cheapest, or the contender's own, decisions."""
+    """Return the savings of a contender's own decisions, by way."""
     model = clock.fit(contender, train, seed, train.costs)
     assert test.costs is not None
+    assert contender.decide is not None
     measures: Row = {}
     if contender.style != "trained":
-        p = _probability(model, test)
-        measures["brier"] = _brier(test.y, p)
-    if contender.style == "probability":
-        decided = test.costs.bind([0, 1], len(p)).decide(np.column_stack([1 - p, p]))
-        ways = {"": decided}
-    else:
-        assert contender.decide is not None
-        ways = contender.decide(model, test, test.costs)
-    return {
-        way: measures | {"savings": savings_score(test.y, d.astype(np.int64), costs=test.costs)}
-        for way, d in ways.items()
-    }
+        measures["brier"] = _brier(test.y, _probability(model, test))
+    ways = contender.decide(model, test, test.costs)
+    return {way: measures | _saved(test, decided) for way, decided in ways.items()}
+
+
+def _saved(test: Table, decided: Any) -> Row:
+    return {"savings": savings_score(test.y, decided.astype(np.int64), costs=test.costs)}
 
 
 def _priced_ratios(y: Any, decisions: Any) -> Row:
@@ -181,6 +208,10 @@ def _probability(model: Any, test: Table) -> Any:
 
 def _brier(y: Any, p: Any) -> float:
     return float(np.mean((p - y) ** 2))
+
+
+def _log_loss(y: Any, p: Any) -> float:
+    return float(log_loss(y, p, labels=[0, 1]))
 
 
 # --- the file of results

@@ -27,7 +27,7 @@ from typing import Any
 
 from _cost_many import MANY, MANY_HALVES, MANY_SIZES
 from _cost_many_report import report_many
-from _cost_models import BINARY_ONLY, CONTENDERS, FAMILY, OURS, PEERS, own_hash
+from _cost_models import BAGS, BINARY_ONLY, CONTENDERS, FAMILY, OURS, PEERS, own_hash
 from _cost_readme import publish, read_published, readme_tables
 from _cost_report import report
 from _cost_run import Job, Results, run
@@ -56,6 +56,7 @@ def read_options() -> argparse.Namespace:
     add("--half", choices=("dev", "test"), help="only the sets seen while choosing, or the others")
     add("--sets", nargs="+", metavar="SET", help=f"names, or {', '.join(GROUPS)}")
     add("--models", nargs="+", metavar="MODEL", help=f"of: {', '.join(map(repr, CONTENDERS))}")
+    add("--bags", action="store_true", help="also bags of five, as leaderboards run peers (slow)")
     add("--family", action="store_true", help="also every named method as published (slow)")
     add("--repeats", type=int, metavar="N", help="splits of each set, instead of those above")
     add("--report", action="store_true", help="measure nothing, print what is in the file")
@@ -105,7 +106,8 @@ def chosen_models(options: argparse.Namespace) -> list[str]:
         names = list(options.models)
     else:
         names = list(QUICK_MODELS if options.quick else (OURS, *(peer.name for peer in PEERS)))
-    return names + [c.name for c in FAMILY if options.family and c.name not in names]
+    more = (*(BAGS if options.bags else ()), *(FAMILY if options.family else ()))
+    return names + [c.name for c in more if c.name not in names]
 
 
 def plan(options: argparse.Namespace) -> list[Job]:
@@ -146,6 +148,7 @@ def main() -> int:
         failed = run(todo, results, options.workers) if todo else []
     lines = results.read()
     splits, models = {(job.set, job.repeat) for job in jobs}, {job.model for job in jobs}
+    models |= {member.name for model in models for member in CONTENDERS[model].members}
     wanted = [
         (name, repeat) in splits and (model in models or model.removesuffix(", cheapest") in models)
         for name, repeat, model in zip(lines["set"], lines["repeat"], lines["model"], strict=True)
