@@ -14,7 +14,8 @@ out), and how many codes pay by that loss, each for the price that Schwarz's cri
 So a column of identifiers has one code, and no tree looks at it. Levels never seen have the prior.
 
 With two classes codes rise with the share of the second, and trees cut them as they cut numbers.
-More classes have no order: levels of similar shares then make up one category.
+More classes have no order: levels of similar shares then make up one category, and those of many
+rows are told apart.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING, Key
-from costboost.binning.column_bins import ColumnBins, cut_ordered, key_order
+from costboost.binning.column_bins import ColumnBins, cut_ordered, key_order, sorted_with_sums
 from costboost.binning.table_reading import FeatureTable, Grid, RowWeights
 from costboost.typing import Codes, Floats, Int64
 
@@ -39,6 +40,7 @@ __all__ = [
     "TargetRows",
     "code_levels",
     "codes_of_rows",
+    "cut_targets",
     "merge_sums",
     "rows_in_unit",
     "sum_levels",
@@ -47,6 +49,8 @@ __all__ = [
 BUCKETS = 5
 MANY_LEVELS = 32  # levels, from above which a column is coded by its target
 STRENGTHS = (*(2.0**power for power in range(13)), np.inf)  # rows that the prior counts for
+OWN_CODE = 30.0  # rows of a level that has a code of its own, of more than two classes
+QUARTERS = 4  # classes that numbers to predict are cut into
 FINER = 2  # times that the number of codes is doubled at most, of two classes
 N_CODES = (2, 4, 8, 16, 32, 64, 128)  # codes of values that a column may have, but for max_bins
 
@@ -56,15 +60,25 @@ class TargetRows(NamedTuple):
 
     Attributes
     ----------
-    labels : int array of shape (n,)
-        Class numbers.
+    labels : array of shape (n,)
+        Class numbers; or numbers to predict, which `edges` make classes.
     n_classes : int
     buckets : uint8 array of shape (n,)
+    edges : float64 array or None
+        Where numbers to predict are cut.
     """
 
-    labels: NDArray[np.integer[Any]]
+    labels: NDArray[Any]
     n_classes: int
     buckets: NDArray[np.uint8]
+    edges: Floats | None = None
+
+    @property
+    def classes(self) -> Int64:
+        """The class numbers, (n,)."""
+        if self.edges is not None:
+            return np.searchsorted(self.edges, self.labels)
+        return self.labels.astype(np.int64)
 
 
 class LevelSums(NamedTuple):
@@ -144,7 +158,7 @@ def sum_levels(table: FeatureTable, j: int, weights: RowWeights, target: TargetR
     units = np.ones(table.n_rows, np.int64) if weights.every is None else weights.every
     # The last line is of missing levels, whose place is -1.
     sums = np.zeros((len(keys) + 1, BUCKETS, target.n_classes), dtype=np.int64)
-    np.add.at(sums, (places, target.buckets, target.labels.astype(np.intp)), units)
+    np.add.at(sums, (places, target.buckets, target.classes), units)
     found = np.flatnonzero(sums[:-1].sum(axis=(1, 2)))
     kept = sorted(found.tolist(), key=lambda i: key_order(keys[i]))
     return LevelSums(tuple(keys[i] for i in kept), sums[kept], int(sums[-1].sum()))
@@ -161,6 +175,12 @@ def _levels(table: FeatureTable, j: int) -> tuple[Int64, list[Key]]:
         places[places == len(found) - 1] = -1
         found = found[:-1]
     return places, found.tolist()
+
+
+def cut_targets(y: Floats, weights: RowWeights) -> Floats:
+    """Return the edges that cut numbers to predict into at most four classes of equal weight."""
+    values = y if weights.rows is None else y[weights.rows]
+    return cut_ordered(*sorted_with_sums(values.copy(), weights.kept), QUARTERS)
 
 
 def merge_sums(parts: Sequence[LevelSums]) -> LevelSums:
@@ -203,18 +223,44 @@ def code_levels(found: LevelSums, rows_in_unit: float, max_bins: int) -> LevelBi
     others = (found.sums.sum(axis=1, keepdims=True) - found.sums) * rows_in_unit
     totals = every.sum(axis=(0, 1))
     prior = totals / totals.sum()
+    light = np.flatnonzero(~_told_apart(every.sum(axis=1), max_bins))
     best, strength = np.inf, np.inf
     for a in STRENGTHS[::-1]:  # the strongest of equals
-        shares = np.where(every > 0, shrunk(others, prior, a), 1.0)
-        loss = -float(np.sum(every * np.log(shares)))
+        shares = np.where(every > 0, shrunk(others, prior, a), 1.0)[light]
+        loss = -float(np.sum(every[light] * np.log(shares)))
         if loss < best:
             best, strength = loss, a
-    apart = shrunk(others, prior, strength).reshape(-1, len(prior))
-    cut = _best_cut(apart, found.sums.reshape(apart.shape), rows_in_unit, max_bins)
+    apart = shrunk(others[light], prior, strength).reshape(-1, len(prior))
+    n_heavy = len(found.keys) - len(light)
+    cut = _best_cut(apart, found.sums[light].reshape(apart.shape), rows_in_unit, max_bins - n_heavy)
     whole = np.vstack([every.sum(axis=1), np.zeros((1, len(prior)))])  # unseen: nothing is known
-    new = cut.codes(shrunk(whole, prior, strength))
+    new, own = cut.codes(shrunk(whole, prior, strength)), cut.codes(apart)
+    if not len(cut.edges):
+        # Codes without an order: the last cell is that of levels not seen, so that each code below
+        # it may be met; levels that are told apart come behind.
+        last = int(max(new.max(), own.max(initial=0)))
+        places = np.arange(last + 1, dtype=np.uint8)
+        places[[last, new[-1]]] = places[[new[-1], last]]
+        new, own = places[new], places[own]
+        heavy = np.setdiff1d(np.arange(len(found.keys)), light)
+        new[heavy] = last + 1 + np.arange(n_heavy)
+    each = np.repeat(new[:-1, None], found.sums.shape[1], axis=1)
+    each[light] = own.reshape(len(light), -1)
     bins = ColumnBins(cut.edges, found.keys, found.missing > 0, level_codes=new)
-    return LevelBins(bins, cut.codes(apart).reshape(found.sums.shape[:2]))
+    return LevelBins(bins, each)
+
+
+def _told_apart(rows: Floats, max_bins: int) -> NDArray[np.bool_]:
+    """Return which levels have codes of their own, given their rows (L, C): heavy ones.
+
+    With two classes none: the share of one is all that there is to know of a level.
+    """
+    found = np.zeros(len(rows), dtype=np.bool_)
+    weight = rows.sum(axis=1)
+    if rows.shape[1] > 2:
+        order = np.argsort(-weight, kind="stable")[: max_bins // 2]
+        found[order] = weight[order] >= OWN_CODE
+    return found
 
 
 def shrunk(sums: Floats, prior: Floats, strength: float) -> Floats:
