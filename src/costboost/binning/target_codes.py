@@ -49,7 +49,10 @@ __all__ = [
 BUCKETS = 5
 MANY_LEVELS = 32  # levels, from above which a column is coded by its target
 STRENGTHS = (*(2.0**power for power in range(13)), np.inf)  # rows that the prior counts for
-OWN_CODE = 30.0  # rows of a level that has a code of its own, of more than two classes
+LEAST_OWN = 30.0  # rows of a level that has a code of its own
+CERTAIN = 2.0  # ... times those that the prior counts for
+MOST_OWN = 0.8  # ... of all codes
+NEARLY_ALL = 0.97  # of the rows
 QUARTERS = 4  # classes that numbers to predict are cut into
 FINER = 2  # times that the number of codes is doubled at most, of two classes
 N_CODES = (2, 4, 8, 16, 32, 64, 128)  # codes of values that a column may have, but for max_bins
@@ -223,19 +226,19 @@ def code_levels(found: LevelSums, rows_in_unit: float, max_bins: int) -> LevelBi
     others = (found.sums.sum(axis=1, keepdims=True) - found.sums) * rows_in_unit
     totals = every.sum(axis=(0, 1))
     prior = totals / totals.sum()
-    light = np.flatnonzero(~_told_apart(every.sum(axis=1), max_bins))
     best, strength = np.inf, np.inf
     for a in STRENGTHS[::-1]:  # the strongest of equals
-        shares = np.where(every > 0, shrunk(others, prior, a), 1.0)[light]
-        loss = -float(np.sum(every[light] * np.log(shares)))
+        shares = np.where(every > 0, shrunk(others, prior, a), 1.0)
+        loss = -float(np.sum(every * np.log(shares)))
         if loss < best:
             best, strength = loss, a
+    light = np.flatnonzero(~_told_apart(every.sum(axis=1), strength, max_bins))
     apart = shrunk(others[light], prior, strength).reshape(-1, len(prior))
     n_heavy = len(found.keys) - len(light)
     cut = _best_cut(apart, found.sums[light].reshape(apart.shape), rows_in_unit, max_bins - n_heavy)
     whole = np.vstack([every.sum(axis=1), np.zeros((1, len(prior)))])  # unseen: nothing is known
     new, own = cut.codes(shrunk(whole, prior, strength)), cut.codes(apart)
-    if not len(cut.edges):
+    if n_heavy or not len(cut.edges):
         # Codes without an order: the last cell is that of levels not seen, so that each code below
         # it may be met; levels that are told apart come behind.
         last = int(max(new.max(), own.max(initial=0)))
@@ -245,21 +248,24 @@ def code_levels(found: LevelSums, rows_in_unit: float, max_bins: int) -> LevelBi
         heavy = np.setdiff1d(np.arange(len(found.keys)), light)
         new[heavy] = last + 1 + np.arange(n_heavy)
     each = np.repeat(new[:-1, None], found.sums.shape[1], axis=1)
-    each[light] = own.reshape(len(light), -1)
-    bins = ColumnBins(cut.edges, found.keys, found.missing > 0, level_codes=new)
+    each[light] = own.reshape(len(light), found.sums.shape[1])
+    edges = np.empty(0) if n_heavy else cut.edges
+    bins = ColumnBins(edges, found.keys, found.missing > 0, level_codes=new)
     return LevelBins(bins, each)
 
 
-def _told_apart(rows: Floats, max_bins: int) -> NDArray[np.bool_]:
-    """Return which levels have codes of their own, given their rows (L, C): heavy ones.
+def _told_apart(sums: Floats, strength: float, max_bins: int) -> NDArray[np.bool_]:
+    """Return which levels have codes of their own, given their rows (L, C).
 
-    With two classes none: the share of one is all that there is to know of a level.
+    They have many, and more than the prior counts for, so that they differ for certain: trees may
+    then find out in what else than their shares. With two classes that costs the order of codes,
+    which pays only where nearly all rows are of such levels.
     """
-    found = np.zeros(len(rows), dtype=np.bool_)
-    weight = rows.sum(axis=1)
-    if rows.shape[1] > 2:
-        order = np.argsort(-weight, kind="stable")[: max_bins // 2]
-        found[order] = weight[order] >= OWN_CODE
+    rows, found = sums.sum(axis=1), np.zeros(len(sums), dtype=np.bool_)
+    heaviest = np.argsort(-rows, kind="stable")[: int(MOST_OWN * max_bins)]
+    found[heaviest] = rows[heaviest] >= max(LEAST_OWN, CERTAIN * strength)
+    if sums.shape[1] == 2 and rows[found].sum() < NEARLY_ALL * rows.sum():
+        return np.zeros_like(found)
     return found
 
 
