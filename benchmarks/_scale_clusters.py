@@ -28,7 +28,7 @@ from _scale_rows import FEATURES, LABEL, NAMES, write_rows
 from costboost import CostBoostClassifier
 from costboost.clusters.driver import Driver
 from costboost.shards.layout import Shards
-from costboost.shards.part_messages import forward_to_shard
+from costboost.shards.parts import forward_to_shard
 from costboost.shards.rows import begin_tree
 
 MOST = {"Dask": 2.0, "Spark": 1.5}  # times the time of threads

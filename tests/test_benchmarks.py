@@ -181,3 +181,29 @@ def test_streams_that_share_payments_are_those_of_the_generator():
         stream = make_card_stream(60, 120, monitor.DAYS, as_frame="numpy", random_state=3, **own)
         for name in ("X", "y", "day", "fee", "amount"):
             assert np.array_equal(getattr(made, name), getattr(stream, name)), (change, name)
+
+
+def test_challenges_are_tried_once_and_judged_by_later_rows(tmp_path, monkeypatch, capsys):
+    import challenge
+
+    trials = {None: [("recalibrate", (40, 70))], "prices": [("reprice", (40, 70))]}
+    monkeypatch.setattr(challenge, "TRIALS", trials)
+    monkeypatch.setattr(sys, "argv", ["challenge.py", "--streams", "1", "--customers", "100",
+                                      "--out", str(tmp_path)])  # fmt: skip
+    challenge.main()
+    printed = capsys.readouterr().out.splitlines()
+    lines = challenge.read(tmp_path / "challenge.csv")
+    assert [(line.change, line.tried) for line in lines] == [
+        ("nothing", "recalibrate"),
+        ("prices", "reprice"),
+    ]
+    assert all(np.isfinite([line.saved, line.later]).all() for line in lines)
+    for line, text in zip(lines, printed[1:], strict=True):
+        change, tried, n, *counts = text.split()
+        assert (change, tried, n) == (line.change, line.tried, "1")
+        replaced, _, _, waited, kept, _ = map(int, counts)
+        assert (replaced, waited, kept) == tuple(
+            int(line.advice == name) for name in ("replace", "wait", "keep")
+        )
+    challenge.main()
+    assert challenge.read(tmp_path / "challenge.csv") == lines

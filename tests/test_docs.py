@@ -46,6 +46,7 @@ NEEDED = {
     "watch.md": ["pandas", "typer", "rich", "polars"],
     "labels-of-some.md": ["pandas", "typer", "rich", "polars"],
     "parity.md": ["pandas", "typer", "rich", "polars"],
+    "feature-costs.md": ["pandas"],
     "uncertain-prices.md": ["pandas", "typer", "rich", "polars"],
 }
 # Blocks of libraries that we do not install are run where they are.

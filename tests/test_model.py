@@ -24,6 +24,40 @@ def test_margins_of_every_member_are_its_own():
     assert fitted.is_calibrated
 
 
+@pytest.mark.parametrize("calibration", ["bias-corrected", "isotonic", "temperature"])
+@pytest.mark.parametrize(("n_classes", "max_depth"), [(2, 1), (2, 4), (3, 3)])
+def test_members_answer_together_as_they_do_alone(monkeypatch, calibration, n_classes, max_depth):
+    X, _ = table()
+    y = np.random.default_rng(0).integers(n_classes, size=len(X))
+    how = {"calibration": calibration, "cv": 4, "max_depth": max_depth, "random_state": 0}
+    fitted = CostBoostClassifier("adamec", 8, **how).fit(X, y)._model
+    codes = fitted.encode(X)
+    margins = [member.margins(None, codes) for member in fitted.members]
+    for n in (0, 1, 5, len(X)):
+        got = fitted.margins(None, codes[:n])
+        for part, expected in zip(got, margins, strict=True):
+            np.testing.assert_array_equal(part, expected[:n])
+    shares = [apply_maps(m.maps, part) for m, part in zip(fitted.members, margins, strict=True)]
+    expected = sum(shares[1:], start=shares[0]) / 4
+    np.testing.assert_array_equal(fitted.proba(margins), expected)
+    monkeypatch.setattr("costboost.model._BLOCK", 7)  # and in blocks of rows
+    for n_threads in (1, 3):
+        np.testing.assert_array_equal(fitted.proba(margins, n_threads), expected)
+
+
+def test_a_model_keeps_only_its_fields():
+    X, y = table()
+    model = CostBoostClassifier("adamec", 5, cv=3, max_depth=3, random_state=0).fit(X, y)
+    expected = model.predict_proba(X)
+    assert {"_joint", "_used", "_shares_maps"} <= set(vars(model._model))
+    again = pickle.loads(pickle.dumps(model))
+    assert set(vars(again._model)) == {"members", "decision", "unit", "priced"}
+    np.testing.assert_array_equal(again.predict_proba(X), expected)
+    model.fit(X, 1 - y)  # what was made for the model of before does not answer for this one
+    np.testing.assert_array_equal(model.predict_proba(X[:5]), model.predict_proba(X)[:5])
+    assert (model.predict_proba(X) != expected).any()
+
+
 def test_margins_from_elsewhere_are_added():
     X, _ = table()
     X = X[["age", "noise"]].to_numpy()

@@ -98,7 +98,7 @@ def test_shares_of_nothing_are_a_dash():
 def test_the_page_writes_shares_and_amounts_alike():
     rng = np.random.RandomState(0)
     shares = [*SHARES, *rng.random_sample(50).tolist(), *(rng.randn(50) / 30).tolist()]
-    script = (Path(costboost.__file__).parent / "report" / "charts.js").read_text()
+    script = (Path(costboost.__file__).parent / "report" / "assets" / "charts.js").read_text()
     script = script[: script.index("// --- axes")]
     script += (
         f"\nconsole.log(JSON.stringify({json.dumps(shares)}.map((x) => "

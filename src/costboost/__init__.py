@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from costboost._version import __version__
 
 if TYPE_CHECKING:
-    from costboost.costs import Costs, NumberCosts
+    from costboost.costs import Costs, FeatureCosts, NumberCosts
     from costboost.estimators.adaboost.classifier import CostBoostClassifier
     from costboost.estimators.gradient import GradientBoostClassifier, GradientBoostRegressor
     from costboost.estimators.pnorm import PNormBoostClassifier
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Costs",
+    "FeatureCosts",
     "NumberCosts",
     "CostBoostClassifier",
     "PNormBoostClassifier",
@@ -61,6 +62,7 @@ __all__ = [
 
 _HOMES = {
     "Costs": "costs",
+    "FeatureCosts": "costs",
     "NumberCosts": "costs",
     "CostBoostClassifier": "estimators.adaboost.classifier",
     "PNormBoostClassifier": "estimators.pnorm",

@@ -20,14 +20,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from costboost.binning.binner import Binner
 from costboost.boosting.formulas import choices_of, link, normalised, vote_shares
 from costboost.boosting.gradient.learner import Init
 from costboost.calibration import CalibratedScores, ClassCalibration
 from costboost.inputs.arrays import count_rows
-from costboost.trees.forest import Forest, encode_once
+from costboost.runtime.machine import run
+from costboost.trees.forest import Forest, JointForest, join_members, used_columns
 from costboost.typing import Codes, Floats, Int64
 
 _LEAST = 1e-300  # of probabilities inside logarithms
+_BLOCK = 1 << 14  # rows whose probabilities are computed together
 
 
 # ---- Maps: from margins (n, J) to probabilities (n, K), one after the other
@@ -351,6 +354,10 @@ class FittedModel:
     unit: str
     priced: tuple[Map, ...] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What follows from the fields is made again when it is asked for.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @property
     def n_rounds(self) -> int:
         """The rounds of the longest member."""
@@ -371,11 +378,28 @@ class FittedModel:
 
     def encode(self, X: Any, n_threads: int = 1) -> Codes | None:
         """Return the codes of a table in the columns that any member looks at; None: no trees."""
-        return encode_once([member.trees for member in self.members], X, n_threads)
+        if self._used is None:
+            return None
+        binner, columns = self._used
+        return binner.encode(X, columns=columns, n_threads=n_threads)
+
+    @cached_property
+    def _used(self) -> tuple[Binner, Int64] | None:
+        """The binner of the members, and the columns that any of them looks at; None: no trees."""
+        return used_columns([member.trees for member in self.members])
 
     def margins(self, X: Any, codes: Codes | None, n_threads: int = 1) -> list[Floats]:
         """Return the margins of rows by each member."""
+        if codes is not None and self._joint is not None:
+            return list(self._joint.margins_of_codes(codes, n_threads))
         return [member.margins(X, codes, n_threads) for member in self.members]
+
+    @cached_property
+    def _joint(self) -> JointForest | None:
+        """The forests of all members as one; None where a member is more than its forest."""
+        if any(member.init is not None for member in self.members):
+            return None
+        return join_members([member.forest for member in self.members])
 
     def staged(self, X: Any, n_threads: int = 1) -> Iterator[tuple[FittedModel, list[Floats]]]:
         """Yield the model and the margins of rows after each round.
@@ -409,13 +433,38 @@ class FittedModel:
 
     # --- what is made of margins
 
-    def proba(self, margins: Sequence[Floats]) -> Floats:
+    def proba(self, margins: Sequence[Floats], n_threads: int = 1) -> Floats:
         """Return probabilities, (n, K): the mean over the members."""
-        pairs = list(zip(self.members, margins, strict=True))
-        total = apply_maps(pairs[0][0].maps, pairs[0][1])
-        for member, part in pairs[1:]:
-            total = total + apply_maps(member.maps, part)
-        return total / len(pairs) if len(pairs) > 1 else total
+        n_rows = len(margins[0])
+        if n_rows <= _BLOCK:
+            return self._proba_of_block(margins)
+        # Maps treat rows one by one: in blocks their temporary arrays stay in the cache.
+        blocks = [slice(start, start + _BLOCK) for start in range(0, n_rows, _BLOCK)]
+        parts = run(lambda at: self._proba_of_block([m[at] for m in margins]), blocks, n_threads)
+        return np.concatenate(parts)
+
+    def _proba_of_block(self, margins: Sequence[Floats]) -> Floats:
+        members = self.members
+        if len(members) > 1 and self._shares_maps:
+            whole = apply_maps(members[0].maps, np.concatenate(margins))
+            shares = list(whole.reshape(len(members), -1, whole.shape[1]))
+        else:
+            shares = [
+                apply_maps(member.maps, part) for member, part in zip(members, margins, strict=True)
+            ]
+        total = shares[0]
+        for share in shares[1:]:
+            total = total + share
+        return total / len(shares) if len(shares) > 1 else total
+
+    @cached_property
+    def _shares_maps(self) -> bool:
+        """Whether all members have the same maps."""
+        first = self.members[0].maps
+        try:
+            return all(member.maps == first for member in self.members)
+        except ValueError:  # of maps that hold arrays
+            return False
 
     def proba_to_price(self, margins: Sequence[Floats]) -> Floats:
         """Return the probabilities that prices are multiplied by, (n, K)."""

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from costboost.cli import InputError
-from costboost.cli.cells import Problem
 from costboost.cli.columns import Feature, choose, features_of
+from costboost.cli.dates import Problem
 
 N = 300
 RNG = np.random.default_rng(0)

@@ -44,12 +44,13 @@ def test_the_options_of_decide(arriving):
         "output": "d.csv", "force": True, "capacity": ["yes=5", "review=0.1"], "per": "day",
         "defer": "amount / 9", "only_decisions": True, "prefix": "p_", "form": Form(),
         "explore": 0.01, "never": ["yes=vip", "no=old"], "seed": 4, "parity": None, "regret": None,
+        "ask": None, "column_costs": None,
     }  # fmt: skip
     _, more = arriving("decide", "m.cb", "t.csv")
     assert more == {
         "output": None, "force": False, "capacity": (), "per": None, "defer": None,
         "only_decisions": False, "prefix": "", "form": Form(), "explore": None, "never": (),
-        "seed": 0, "parity": None, "regret": None,
+        "seed": 0, "parity": None, "regret": None, "ask": None, "column_costs": None,
     }  # fmt: skip
     asked = ("--parity", "region", "--parity-of", "missed", "--parity-within", "0.1")
     _, more = arriving("decide", "m.cb", "t.csv", *asked, "--regret", "minimax")
@@ -87,7 +88,8 @@ def test_the_options_of_the_others(arriving):
     _, more = arriving("report", "m.cb", "t.csv", *columns, *given)
     assert more == {
         "output": "r.htm", "force": True, "target": "truth", "current": "now", "rows": True,
-        "title": "A page", "form": Form(), "scenarios": {},
+        "title": "A page", "form": Form(), "scenarios": {}, "promise": None, "cap": None,
+        "parity": None, "swap": (),
     }  # fmt: skip
     (model, screen), more = arriving("inspect", "m.cb", "--json")
     assert (model, screen.as_json, more) == ("m.cb", True, {})

@@ -2,9 +2,8 @@
 
 import pytest
 
-from costboost.cli.methods import Maker
 from costboost.cli.prices import Prices
-from costboost.cli.train import Choices
+from costboost.cli.train import Choices, Maker
 
 PRICES = ("--fp", "8", "--fn", "amount", "--tp", "1", "--tn", "2", "--positive", "yes")
 COLUMNS = (

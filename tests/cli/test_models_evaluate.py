@@ -96,7 +96,7 @@ def test_a_promise_about_new_rows(run, folder):
     assert "With 90 % confidence the average bill" in " ".join(said.out.split())
     for more, message in (
         ((), "Name the most that a row can cost, --cap"),
-        (("--cap", "0.01"), "above cap=0.01"),
+        (("--cap", "0.01"), "above --cap 0.01"),
         (("--groups", "customer"), "know nothing of each other"),
     ):
         ran = run(*asked, *more)

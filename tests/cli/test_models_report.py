@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from costboost import load
 from costboost.cli import models as command
 
 
@@ -67,3 +68,40 @@ def test_the_real_page(run, folder, tmp_path):
     assert "</html>" in written
     assert "on payments.csv</dd>" in written  # the card says what the model was trained on
     assert "Today&#x27;s decisions" in written
+
+
+def test_questions_of_whoever_signs(run, asked, folder, tmp_path):
+    """A promise, parity, and swaps with a model, prices and a column; wrong ones are named."""
+    prices, other, page = tmp_path / "dear.toml", tmp_path / "old.cb", tmp_path / "r.html"
+    prices.write_text("fp = 30\n")
+    made = ("--target", "fraud", "--positive", "yes", "--fp", 9, "--fn", 60, "--rounds", 2)
+    made += ("--method", "adamec", "--current", "blocked", "--time", "day")
+    assert run("train", folder / "payments.csv", "-o", other, *made).code == 0
+    base = "report", folder / "model.cb", folder / "later.csv", "-o", page
+    swaps = [part for what in (prices, other, "blocked") for part in ("--swap-with", what)]
+    parity = ("--parity", "channel", "--parity-of", "blocked", "--parity-within", 0.03)
+    ran = run(*base, "--promise", 0.9, "--cap", 5000, *parity, *swaps)
+    assert ran.code == 0, ran.err
+    text = page.read_text(encoding="utf-8")
+    for key in ("promise", "parity", "swap"):
+        assert f'<section id="{key}-section"' in text
+    assert list(asked["swap"]) == ["dear.toml", "old.cb", "blocked"]
+    np.testing.assert_array_equal(asked["swap"]["blocked"], asked["current"])
+    proba = load(other).predict_proba(asked["X"].select(load(other).feature_names_in_.tolist()))
+    decided = asked["costs"].decide(proba)  # at the prices of the page, not at its own
+    np.testing.assert_array_equal(asked["swap"]["old.cb"], decided)
+    assert asked["swap"]["dear.toml"].fp == 30
+    assert (asked["parity"].within, asked["promise"], asked["cap"]) == (0.03, 0.9, 5000)
+    for wrong, message in (
+        (("--promise", 0.9), "--cap"),
+        (("--cap", 3), "for --promise: give that, too"),
+        (("--promise", 0.9, "--cap", 1), "above --cap 1"),
+        (("--parity", "chanel"), "did you mean 'channel'"),
+        (("--parity-of", "rate"), "says more of --parity COLUMN"),
+        (("--swap-with", "nothing"), "is no column of the table and no file"),
+        (("--swap-with", "amount"), "which is no decision"),
+        (("--swap-with", folder / "later.csv"), "is no costboost model"),
+    ):
+        ran = run(*base, "--force", *wrong)
+        assert ran.code in (1, 2)
+        assert message in " ".join(ran.err.split())

@@ -203,7 +203,7 @@ def test_it_says_whether_more_rows_pay_or_newer_ones(run, folder, recent, monkey
         monkeypatch.setattr(monitor, "run_challenge", judged)
         ran = run("challenge", folder / "model.cb", recent / "turned.parquet")
         texts.append(" ".join(ran.out.split()))
-    assert "So more rows pay; that the rows have changed is not shown." in texts[0]
+    assert "So it is more rows that pay; that the rows have changed is not shown." in texts[0]
     assert "newer rows pay, not only more of them." in texts[1]
     assert texts[2].endswith("it pays.")
     rows = json.loads(run("inspect", folder / "model.cb", "--json").out)["rows"]

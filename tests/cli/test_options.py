@@ -4,8 +4,8 @@ import pytest
 import typer
 
 from costboost.cli.commands import app
-from costboost.cli.methods import method_names
 from costboost.cli.options import _methods
+from costboost.cli.train import method_names
 
 # These mean another thing in each command.
 OWN = {"--output", "--target", "--method", "--rows", "--capacity"}

@@ -196,8 +196,8 @@ def test_a_title_above_numbers_alone_is_no_title(tmp_path):
 
 
 def test_names_may_be_long(tmp_path):
-    names = [f"column_{i:06d}" for i in range(8000)]
-    text = ",".join(names) + "\n" + ",".join(["1"] * 8000) + "\n"
+    names = [f"{i:0300d}" for i in range(300)]
+    text = ",".join(names) + "\n" + ",".join(["1"] * 300) + "\n"
     assert len(text) > 1 << 16
     assert read_table(source_of(tmp_path, text)).frame.columns == names
 

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from costboost.cli import InputError
-from costboost.cli.train import fold_rows, hold_out, time_codes
+from costboost.cli.compare import fold_rows
+from costboost.cli.train import hold_out, time_codes
 
 N = 1000
 RNG = np.random.default_rng(1)

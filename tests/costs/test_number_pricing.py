@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from costboost.costs import NumberCosts, NumberDistribution
@@ -29,6 +29,7 @@ def drawn(seed):
 
 @settings(max_examples=60)
 @given(st.integers(0, 10_000))
+@example(233)  # much mass in one place, beside which a step begins
 def test_the_cheapest_number_beats_every_other(seed):
     spread, prices, location, scale = drawn(seed)
     costs = NumberCosts(**prices)
@@ -91,6 +92,16 @@ def test_tails_fall_off_as_an_exponential_does():
     spread = NumberDistribution.of(values)
     far = spread.quantile(np.array([1 - 1e-4, 1 - 1e-6]))
     assert np.diff(far)[0] == pytest.approx(np.log(100), rel=0.3)
+
+
+def test_half_a_row_lies_beyond_the_outermost():
+    spread = NumberDistribution.of(np.arange(1.0, 101.0))
+    # The ten outermost lie 5.5 from the eleventh, on average.
+    for halvings in (0, 1, 2, 5):
+        mass = 0.005 * 0.5**halvings
+        beyond = 5.5 * halvings * np.log(2.0)
+        found = spread.quantile(np.array([mass, 1.0 - mass]))
+        assert found == pytest.approx([1.0 - beyond, 100.0 + beyond])
 
 
 def test_crps_is_the_integral_of_squared_errors():

@@ -34,6 +34,10 @@ PRICES = {
 }
 
 
+def name_of(law):
+    return next(name for name, one in LAWS.items() if one is law)
+
+
 def mean_of(law):
     if "draws" in law:
         return np.mean(law["draws"])
@@ -294,6 +298,9 @@ def test_expected_interval_of_one_factor(law):
     np.testing.assert_allclose(found[:, 0, 1:], expected, rtol=1e-12)
     np.testing.assert_array_equal(found[:, :, 0], costs.expected(np.column_stack([1 - p, p])))
     np.testing.assert_array_equal(found[:, 1, 1:], np.repeat(found[:, 1, :1], 2, axis=1))
+    least = costs.expected(np.column_stack([1 - p, p]), interval=1)[:, 0, 1]
+    lowest = {"range": 0.6, "mean": 0.6, "draws": 0.5}.get(name_of(law), 0.0)
+    np.testing.assert_allclose(least, p * [2.0, 1e-6, 1e6] * np.array(lowest), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("seed", "sizes"), [(0, (2, 2)), (1, (2, 3)), (2, (3, 2))])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from costboost.datasets import _sources
+from costboost.datasets import _loading as _sources
 from costboost.datasets._catalog import CATALOG
 from costboost.datasets._loading import DIGESTS
 

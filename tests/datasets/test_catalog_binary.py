@@ -2,7 +2,7 @@
 
 import pytest
 
-from costboost.datasets._catalog_binary import BINARY
+from costboost.datasets._catalog import BINARY
 from costboost.datasets._spec import unpriced
 
 # What a positive decision means, as the papers and the sources have it.

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from costboost.datasets._catalog_binary import BINARY, NIKOLAOU
-from costboost.datasets._sources import CellTable, typed_columns, typed_labels
+from costboost.datasets._catalog import BINARY, NIKOLAOU
+from costboost.datasets._loading import CellTable, typed_columns, typed_labels
 
 
 def test_there_are_18_files_all_with_1_as_positive():

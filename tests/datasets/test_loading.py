@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.datasets import _loading, _sources, load
+from costboost.datasets import _loading, load
+from costboost.datasets import _loading as _sources
 from costboost.datasets._spec import Priced, Spec
 
 

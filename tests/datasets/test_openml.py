@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from sklearn.datasets import fetch_openml
 
-from costboost.datasets import _sources, load
+from costboost.datasets import _loading as _sources
+from costboost.datasets import load
 from costboost.datasets._catalog import CATALOG
-from costboost.datasets._sources import CellTable, as_numbers, read_file
+from costboost.datasets._loading import CellTable, as_numbers, read_file
 from costboost.datasets._spec import OpenML
 from counting_labels import counts
 

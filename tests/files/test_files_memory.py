@@ -11,7 +11,7 @@ import pytest
 
 from costboost import CostBoostClassifier, Costs, ParquetTable
 from costboost.files.running import InProcess
-from costboost.shards.part_messages import forward_to_shard
+from costboost.shards.parts import forward_to_shard
 
 SIZES = (20_000, 40_000, 120_000)  # the first pays for what is loaded once
 

@@ -14,9 +14,8 @@ import pytest
 from costboost import CostBoostClassifier, Costs, ParquetTable
 from costboost.binning.table_reading import read_table
 from costboost.costs import expression
-from costboost.files.cache import make_folder
 from costboost.files.finding import column_kinds, cut_parts, read_files
-from costboost.files.sources import FileRows, ParquetColumns, RowGroups, prices_of
+from costboost.files.sources import FileRows, ParquetColumns, RowGroups, make_folder, prices_of
 from parquet_rows import FEATURES, make_rows, write
 
 

@@ -17,7 +17,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.boosting.adaboost.rules import RULES
-from costboost.shards.part_messages import forward_to_shard
+from costboost.shards.parts import forward_to_shard
 from costboost.shards.rows import count_codes, divide_node, sum_histogram
 from spread_tables import spread
 from zoo import many_levels

@@ -18,8 +18,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.fitting.spread import PartsTable
-from costboost.shards.part_messages import forward_to_shard
-from costboost.shards.parts import RawRows, TablePart
+from costboost.shards.parts import RawRows, TablePart, forward_to_shard
 
 SIZES = (1_000, 5_000, 25_000)  # the first pays for what is loaded once
 

@@ -99,9 +99,8 @@ def test_ctrl_c_raises_by_default_and_before_the_first_round(monkeypatch, rows, 
 def test_an_interrupted_recipe_trains_no_further_model(monkeypatch, rows):
     X, y = rows
     begun = interrupt_at(monkeypatch, FAMILIES["adamec"][1], 32)
-    model = CostBoostClassifier(
-        n_estimators=100, cv=3, ensemble=False, on_interrupt="keep", random_state=0
-    ).fit(X, y)
+    options = {"votes": "gentle", "cv": 3, "ensemble": False, "on_interrupt": "keep"}
+    model = CostBoostClassifier(n_estimators=100, random_state=0, **options).fit(X, y)
     assert len(begun) == 32
     assert len(calibrations(model)) == 3
 

@@ -23,6 +23,7 @@ TREE_KERNELS = (
     "trees._shard_kernels",
     "trees._grow_kernels",
     "trees._forest_kernels",
+    "trees._mask_kernels",
 )
 WAYS = ("installed", "interpreted", "without-cython")
 

@@ -23,6 +23,7 @@ from costboost import (
     make_report,
 )
 from costboost.datasets import make_card_fraud
+from costboost.decisions import Parity
 from costboost.report.rows import PageRows, read_prices
 
 FRAUD = {"fp": 8, "tp": 8, "fn": "amount"}
@@ -48,6 +49,8 @@ def by_row():
     return make_report(
         fraud_model(), X, y, costs=FRAUD, current=large, time=days, groups=["merchant"],
         currency="EUR", names={0: "honest", 1: "fraud"}, title="Which payments?", rows=True,
+        promise=0.95, cap=5000, parity=Parity("channel", of="blocked", within=0.01),
+        swap={"a rule by amount": large, "other prices": Costs(fp=20, tp=20, fn="amount")},
     )  # fmt: skip
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import Hypothesis, RowTerms
-from costboost.boosting.adaboost.rows import TrainingRows
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rows import RowTerms, TrainingRows
 from costboost.boosting.adaboost.steps import RowSums
 from costboost.boosting.adaboost.sums import View
 from costboost.shards.layout import RowData, plan_layout

@@ -5,10 +5,12 @@ import pytest
 from scipy import integrate, stats
 
 from costboost import Costs
+from costboost.costs import uncertain
 from costboost.metrics import (
     bootstrap_interval,
     emp_churn,
     emp_credit,
+    expected_maximum_profit,
     mp_churn,
     profit,
     total_cost,
@@ -109,9 +111,13 @@ def test_against_a_peer():
     for seed in range(3):
         y, score = problem(seed, n=400)
         p = 1 / (1 + np.exp(-score))
-        assert emp_credit(y, p).profit == pytest.approx(peer.empcs_score(y, p), rel=1e-6)
-        assert emp_churn(y, p).profit == pytest.approx(peer.empc_score(y, p), rel=1e-6)
-        assert mp_churn(y, p).profit == pytest.approx(peer.mpc_score(y, p), rel=1e-6)
+        assert emp_credit(y, p).profit == pytest.approx(peer.empcs_score(y, p), rel=1e-12)
+        kept = uncertain(-190, distribution=stats.beta(6, 14))
+        churn = Costs(fp=11, fn=-1, tp=kept, benefits=True)
+        general = expected_maximum_profit(y, p, churn).profit
+        assert general == pytest.approx(peer.empc_score(y, p), rel=1e-12)
+        assert emp_churn(y, p).profit == pytest.approx(peer.empc_score(y, p), rel=1e-12)
+        assert mp_churn(y, p).profit == pytest.approx(peer.mpc_score(y, p), rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """`challenge(recalibrate=True)` and `reprice`, groups, and more rows against newer ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from costboost import (
     PNormBoostClassifier,
 )
 from costboost.calibration import Beta, Sigmoid
-from costboost.metrics.policies import sum_interval
+from costboost.metrics.policies import SumInterval, sum_interval
 from costboost.monitoring import challenge, reprice
 from costboost.persistence import load, save
 
@@ -163,6 +165,10 @@ def test_more_rows_are_told_from_newer_ones():
     assert found.advice == "replace"
     assert not found.pays_by_more_rows
     assert found.saved_by_as_many.low > 0
+    half = SumInterval(found.saved.total / 2, 1.0, found.saved.total)
+    assert not replace(found, saved_by_as_many=half).pays_by_more_rows
+    less = half._replace(total=0.99 * half.total)
+    assert replace(found, saved_by_as_many=less).pays_by_more_rows
     assert challenge(few, X[300:], y[300:], **how).saved_by_as_many is None
     assert challenge(few, X[300:], y[300:], **how, n_old=5000).saved_by_as_many is None
 

@@ -152,6 +152,7 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, scores):
 def test_every_public_picture_is_tested_here():
     names = ("Policy", "Capacity", "Coverage", "Decision", "Contributions", "Swap")
     names += ("PriceSensitivity", "Scenario", "FairnessFrontier")
+    names += ("NumberCost", "QuantileCalibration")
     elsewhere = {getattr(plots, f"{name}Display") for name in names}
     tested = {*BINARY, TrainingCostDisplay, CriticalDifferenceDisplay, *elsewhere}
     assert {getattr(plots, name) for name in plots.__all__} == tested

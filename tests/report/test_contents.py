@@ -40,7 +40,7 @@ def rows():
 
 
 def test_every_place_of_the_template_is_filled_and_none_besides(rows):
-    template = Path(costboost.report.page.__file__).with_name("page.html").read_text()
+    template = (Path(costboost.report.page.__file__).with_name("assets") / "page.html").read_text()
     places = set(re.findall(r"\{\{ *(\w+) *\}\}", template))
     parts = template_parts(contents(rows))
     # What the files of the page itself fill.

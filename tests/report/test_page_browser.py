@@ -9,6 +9,7 @@ import pytest
 from browser import Watched, chromium, wait_until
 from costboost import CostBoostClassifier, Costs, make_report
 from costboost.costs import as_costs
+from costboost.decisions import Parity, parity_frontier
 from costboost.metrics import normalized_cost, savings_curve, savings_score, total_cost
 from costboost.report.rows import compute_figures
 from costboost.report.subject import affected
@@ -605,3 +606,38 @@ def test_scenarios_are_chosen_from_a_menu(view):
 def test_a_page_without_scenarios_has_no_menu(view):
     page = view(make_report(fraud_model(), *fraud_rows(300), costs=FRAUD))
     assert not page.is_visible("#scenario")
+
+
+def test_the_permitted_difference_is_moved(view):
+    """Every point of the frontier is that of Python; by keyboard, too, and there without script."""
+    X, y = fraud_rows(900)
+    given = Parity("channel", of="blocked", within=0.012)
+    report = make_report(fraud_model(), X, y, costs=FRAUD, parity=given, swap={"a": 1 - y})
+    proba, costs = fraud_model().predict_proba(X), as_costs(FRAUD, [0, 1], len(y), X)
+    found = parity_frontier(
+        costs.expected(proba), None, Parity(X["channel"], of="blocked"), actions=[0, 1],
+        cheapest=costs.decide(proba, encoded=True), proba=proba, classes=[0, 1], positive=1,
+        within=[0.012],
+    )  # fmt: skip
+    page = view(report)
+    opening = page.inner_text("#parity-table")
+    silent = view(report, ready=False, java_script_enabled=False)
+    assert silent.inner_text("#parity-table") == opening
+    assert not silent.is_visible("#parity-at")
+    assert page.get_attribute("#parity-at", "aria-valuetext") == "1.2 points"
+    page.focus("#parity-at")
+    page.keyboard.press("Home")
+    for j in range(len(found.within)):
+        lines = page.locator("#parity-table tbody tr").all()
+        assert len(lines) == len(found.groups) + 1
+        for g, line in enumerate(lines):
+            cells = [cell.inner_text() for cell in line.locator("td").all()]
+            paid = found.cost if g == len(found.groups) else found.group_costs[:, g]
+            assert amount(cells[3]) == pytest.approx(paid[0], abs=0.00501)
+            assert amount(cells[4]) == pytest.approx(paid[j] - paid[0], abs=0.00501)
+            if g < len(found.groups):
+                assert amount(cells[2]) == pytest.approx(100 * found.rates[j, g], abs=0.51)
+        page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#parity-at", "aria-valuetext") == "0 points"
+    assert "at no difference" in page.get_attribute("#parity-chart svg", "aria-label")
+    assert page.locator("#swap-chart-0 rect").count() == 2

@@ -21,9 +21,9 @@ from costboost import (
 )
 from costboost.binning.binner import fit_binner
 from costboost.binning.partitioned import fit_partitioned_binner
-from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.rules import RULES, BoundRule
 from costboost.boosting.adaboost.sums import View, largest_priced_weight, sum_balance
 from costboost.boosting.adaboost.updates import (
     bind_rule,
@@ -97,6 +97,8 @@ CASES |= {
     "actions": boosted("adamec", given={"costs": ACTIONS}, min_weight_leaf=0.01),
     "dear right answers": boosted("csb2", given={"costs": {"fp": 1, "fn": 2, "tp": 3}}),
 }
+columns = {"feature_costs": {0: 0.05, "g": {"columns": [2, 3], "cost": 0.1}, 5: np.inf}}
+CASES["columns with prices"] = boosted("adamec", given=BY_ROW, **columns)
 recipe = {"n_estimators": 30, "calibration": "auto", "max_depth": 3, "cv": 2}
 CASES["auto"] = boosted("auto", given=BY_ROW, **recipe)
 CASES["auto, three classes"] = boosted("auto", IRIS, **recipe)

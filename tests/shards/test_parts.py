@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from costboost.binning.binner import fit_binner
-from costboost.shards.part_messages import bind_part_labels, encode_part
-from costboost.shards.parts import RawRows, TablePart
+from costboost.shards.parts import RawRows, TablePart, bind_part_labels, encode_part
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from costboost.binning.binner import fit_binner
 from costboost.shards.grid import GradientPairs
 from costboost.shards.layout import plan_layout
-from costboost.trees import walking
-from costboost.trees.forest import ForestBuilder, encode_once
+from costboost.trees import masks, walking
+from costboost.trees.forest import ForestBuilder, used_columns
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, SplitFinder, Tree
 from forest_cases import Case, mixed_frame, seeds
@@ -170,8 +170,9 @@ def test_stumps_are_predicted_by_look_up(monkeypatch):
     def refuse(*_):
         raise AssertionError("stumps must not be walked")
 
-    for name in ("add_margins", "add_margins_of_few", "add_margins_by_column"):
+    for name in ("add_margins", "add_margins_of_few"):
         monkeypatch.setattr(walking.kernels, name, refuse)
+    monkeypatch.setattr(masks.kernels, "add_margins", refuse)
     np.testing.assert_allclose(forest.margins(case.X), expected, rtol=0, atol=1e-12)
 
 
@@ -318,7 +319,8 @@ def test_only_used_columns_are_looked_at():
 def test_forests_of_one_binner_share_their_codes():
     case = Case(9, numeric=True, n_trees=8, max_depth=1)
     parts = [case.forest.first(n) for n in (1, 3, 8)]
-    codes = encode_once([None, *parts], case.X)
+    binner, columns = used_columns([None, *parts])
+    codes = binner.encode(case.X, columns=columns)
     np.testing.assert_array_equal(codes, parts[-1].encode(case.X))
     for part in parts:
         used = part.used_features
@@ -326,18 +328,19 @@ def test_forests_of_one_binner_share_their_codes():
         np.testing.assert_array_equal(part.margins_of_codes(codes), part.margins(case.X))
         stages = list(part.staged_margins(None, codes=codes))
         np.testing.assert_array_equal(stages, list(part.staged_margins(case.X)))
-    assert encode_once([None, None], case.X) is None
+    assert used_columns([None, None]) is None
 
 
 def test_forests_of_equal_binners_share_their_codes():
     case = Case(9)
     copy = pickle.loads(pickle.dumps(case.forest))
     assert copy.binner is not case.forest.binner
-    codes = encode_once([case.forest, copy], case.X)
-    np.testing.assert_array_equal(codes, case.forest.encode(case.X))
+    binner, columns = used_columns([case.forest, copy])
+    assert binner is case.forest.binner
+    assert columns.tolist() == case.forest.used_features.tolist()
 
 
 def test_forests_of_different_binners_are_refused():
     one, other = Case(1, numeric=True), Case(1)
     with pytest.raises(ValueError, match="different binners"):
-        encode_once([one.forest, other.forest], one.X)
+        used_columns([one.forest, other.forest])

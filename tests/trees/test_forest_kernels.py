@@ -7,6 +7,8 @@ import pytest
 
 from toy_forest import TOY_CODES, pack, toy_forest, toy_leaves
 
+MEMBERS = np.array([0, 0, 1])
+
 
 def test_find_leaves_and_add_margins_by_hand(kernels):
     words, subsets, roots, depths, values = toy_forest()
@@ -14,11 +16,10 @@ def test_find_leaves_and_add_margins_by_hand(kernels):
     kernels.forest.find_leaves(TOY_CODES, words, subsets, roots, depths, 0, 3, leaves)
     expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
     np.testing.assert_array_equal(leaves, expected)
-    margins = np.ones((len(TOY_CODES), 2))
-    kernels.forest.add_margins(TOY_CODES, words, subsets, roots, depths, 0, 3, values, margins)
-    np.testing.assert_array_equal(
-        margins, ((1 + values[expected[:, 0]]) + values[5]) + values[6 + expected[:, 2]]
-    )
+    trees, margins = (words, subsets, roots, depths), np.ones((2, len(TOY_CODES), 2))
+    kernels.forest.add_margins(TOY_CODES, *trees, 0, 3, MEMBERS, values, margins)
+    np.testing.assert_array_equal(margins[0], (1 + values[expected[:, 0]]) + values[5])
+    np.testing.assert_array_equal(margins[1], 1 + values[6 + expected[:, 2]])
     some = np.full((len(TOY_CODES), 1), -1, dtype=np.int64)
     kernels.forest.find_leaves(TOY_CODES, words, subsets, roots, depths, 2, 3, some)
     np.testing.assert_array_equal(some[:, 0], expected[:, 2])
@@ -26,42 +27,18 @@ def test_find_leaves_and_add_margins_by_hand(kernels):
 
 @pytest.mark.parametrize("abreast", [1, 2, 3, 16])
 def test_walking_down_several_trees_by_hand(kernels, abreast):
-    words, subsets, roots, depths, values = toy_forest()
-    buffers, margins = np.full(abreast, 7), np.ones((len(TOY_CODES), 2))
-    trees = (TOY_CODES, words, subsets, roots, depths)
-    kernels.forest.add_margins_of_few(*trees, 0, 3, buffers, values, margins)
-    expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
-    np.testing.assert_array_equal(
-        margins, ((1 + values[expected[:, 0]]) + values[5]) + values[6 + expected[:, 2]]
-    )
-    none, one = np.empty((0, 4), dtype=np.uint64), np.ascontiguousarray(values[:, :1])
-    margins = np.zeros((len(TOY_CODES), 1))
-    plain = (TOY_CODES, words, none, roots, depths)
-    kernels.forest.add_margins_of_few(*plain, 1, 3, buffers, one, margins)
-    np.testing.assert_array_equal(margins, one[5] + one[6 + expected[:, 2]])
-
-
-@pytest.mark.parametrize("block", [1, 16, 33, 200])
-def test_going_by_column_by_hand(kernels, block):
     words, subsets, roots, _, values = toy_forest()
-    columns = np.zeros((3, block), dtype=np.uint8)
-    answers = np.zeros((2, 5, block), dtype=np.uint8)
-    answers[0] = np.arange(5)[:, None]
-    expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
-    leaves, margins = np.full(expected.shape, -1), np.ones((len(TOY_CODES), 2))
-    places = (np.arange(3), np.arange(3), columns, answers)
+    buffers, margins = np.full(abreast, 7), np.ones((2, len(TOY_CODES), 2))
     trees = (TOY_CODES, words, subsets, roots)
-    kernels.forest.find_leaves_by_column(*trees, 0, 3, *places, leaves)
-    np.testing.assert_array_equal(leaves, expected)
-    kernels.forest.add_margins_by_column(*trees, 0, 3, *places, values, margins)
-    np.testing.assert_array_equal(
-        margins, ((1 + values[expected[:, 0]]) + values[5]) + values[6 + expected[:, 2]]
-    )
-    # The last two trees look at one column only.
-    places = (np.array([2]), np.array([-1, -1, 0]), columns[:1], answers[:, :3].copy())
-    one, margins = np.ascontiguousarray(values[:, :1]), np.zeros((len(TOY_CODES), 1))
-    kernels.forest.add_margins_by_column(*trees, 1, 3, *places, one, margins)
-    np.testing.assert_array_equal(margins, one[5] + one[6 + expected[:, 2]])
+    kernels.forest.add_margins_of_few(*trees, 0, 3, MEMBERS, buffers, values, margins)
+    expected = np.array([toy_leaves(row) for row in TOY_CODES.tolist()])
+    np.testing.assert_array_equal(margins[0], (1 + values[expected[:, 0]]) + values[5])
+    np.testing.assert_array_equal(margins[1], 1 + values[6 + expected[:, 2]])
+    none, one = np.empty((0, 4), dtype=np.uint64), np.ascontiguousarray(values[:, :1])
+    margins = np.zeros((1, len(TOY_CODES), 1))
+    plain = (TOY_CODES, words, none, roots)
+    kernels.forest.add_margins_of_few(*plain, 1, 3, np.zeros(3, dtype=int), buffers, one, margins)
+    np.testing.assert_array_equal(margins[0], one[5] + one[6 + expected[:, 2]])
 
 
 def test_fill_tables(kernels):
@@ -77,10 +54,10 @@ def test_fill_tables(kernels):
 def test_one_output_and_no_subsets(kernels):
     words, _, roots, depths, values = toy_forest()
     none, one = np.empty((0, 4), dtype=np.uint64), np.ascontiguousarray(values[:, :1])
-    margins = np.zeros((len(TOY_CODES), 1))
-    kernels.forest.add_margins(TOY_CODES, words, none, roots, depths, 1, 3, one, margins)
+    trees, margins = (words, none, roots, depths), np.zeros((1, len(TOY_CODES), 1))
+    kernels.forest.add_margins(TOY_CODES, *trees, 1, 3, np.zeros(3, dtype=int), one, margins)
     last = [6 + toy_leaves(row)[2] for row in TOY_CODES.tolist()]
-    np.testing.assert_array_equal(margins, one[5] + one[last])
+    np.testing.assert_array_equal(margins[0], one[5] + one[last])
 
 
 def test_add_tables(kernels):
@@ -143,8 +120,9 @@ def test_sets_of_categories_must_be_there(kernels):
 
 def test_no_rows_and_no_trees(kernels):
     words, subsets, roots, depths, values = toy_forest()
-    nobody, margins = np.empty((0, 3), dtype=np.uint8), np.empty((0, 2))
-    kernels.forest.add_margins(nobody, words, subsets, roots, depths, 0, 3, values, margins)
-    margins = np.ones((len(TOY_CODES), 2))
-    kernels.forest.add_margins(TOY_CODES, words, subsets, roots, depths, 2, 2, values, margins)
+    nobody, margins = np.empty((0, 3), dtype=np.uint8), np.empty((2, 0, 2))
+    trees = (words, subsets, roots, depths)
+    kernels.forest.add_margins(nobody, *trees, 0, 3, MEMBERS, values, margins)
+    margins = np.ones((2, len(TOY_CODES), 2))
+    kernels.forest.add_margins(TOY_CODES, *trees, 2, 2, MEMBERS, values, margins)
     assert (margins == 1).all()

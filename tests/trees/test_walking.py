@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from costboost.binning.binner import fit_binner
-from costboost.trees import walking
+from costboost.trees import masks, walking
 from costboost.trees.forest import ForestBuilder
 from costboost.trees.tree import Tree
 from forest_cases import Case, seeds
@@ -43,13 +43,16 @@ def test_interpreted_kernels_predict_the_same(monkeypatch, hide_cython, max_dept
         pytest.importorskip("cython")
     case = Case(8, max_depth=max_depth, numeric=numeric)
     expected, leaves = case.forest.margins(case.X), case.forest.apply(case.X)
-    monkeypatch.setattr(walking, "kernels", tree_kernels(hide_cython=hide_cython).forest)
+    plain = tree_kernels(hide_cython=hide_cython)
+    monkeypatch.setattr(walking, "kernels", plain.forest)
+    monkeypatch.setattr(masks, "kernels", plain.mask)
+    monkeypatch.setattr(walking, "_WORTH", 0)
     forest = case.forest
     np.testing.assert_array_equal(forest.margins(case.X), expected)
     np.testing.assert_array_equal(forest.apply(case.X), leaves)
 
 
-@pytest.mark.parametrize("n", [0, 1, 11, 12, 511, 512, 513, 1025])
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 511, 512, 513, 1025])
 def test_blocks_of_rows(n):
     case = Case(10, n=n, numeric=True)
     codes = case.codes
@@ -61,13 +64,14 @@ def test_blocks_of_rows(n):
 
 
 def assert_ways_agree(call):
-    """Check what `call` returns: all rows walk as few do, go by column, walk as many do."""
+    """Check what `call` returns: all rows walk as few do, go down together, walk as many do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(walking, "_FEW", 10**9)
         expected = call()
         patch.setattr(walking, "_FEW", 0)
+        patch.setattr(walking, "_WORTH", 0)
         np.testing.assert_array_equal(call(), expected)
-        patch.setattr(walking, "_BYTE", 0)
+        patch.setattr(walking, "MOST_NODES", 0)
         np.testing.assert_array_equal(call(), expected)
 
 
@@ -82,11 +86,15 @@ def test_walking_and_going_by_column_agree(seed, n_outputs, numeric, max_depth, 
 
 
 def chain(n_leaves):
-    """A tree that is a chain: row i of 0, 1, ... ends in leaf i; leaves are 1, 3, 5, ..., last."""
+    """A tree that is a chain: row i of 0, 1, ... ends in leaf i; leaves are 1, 3, 5, ..., last.
+
+    A column tells the first 200 rows apart, another one those behind.
+    """
     n_nodes = 2 * n_leaves - 1
-    splits = np.array([0, *range(2, n_nodes - 1, 2)])
+    splits = np.array([0, *range(2, n_nodes - 1, 2)])[: n_leaves - 1]
     column = np.full((3, n_nodes), -1)
-    column[:, splits] = np.zeros(n_leaves - 1), np.arange(n_leaves - 1), splits + 1
+    row = np.arange(n_leaves - 1)
+    column[:, splits] = row // 200, np.where(row < 200, row, row - 199), splits + 1
     feature, threshold, left = column
     return Tree(
         feature=feature,
@@ -102,18 +110,20 @@ def chain(n_leaves):
     )
 
 
-@pytest.mark.parametrize("sizes", [[128, 2], [2, 129, 128], [129]])
-def test_trees_with_more_nodes_than_a_byte_can_number(monkeypatch, sizes):
-    X = np.arange(200.0)[:, None]
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("sizes", [[256, 2, 255, 1], [2, 257, 128], [257]])
+def test_trees_with_more_leaves_than_a_byte_can_number(monkeypatch, sizes, n_threads):
+    row = np.arange(300.0).repeat(180)
+    X = np.column_stack([np.minimum(row, 200), np.maximum(row, 199)])
     builder = ForestBuilder(1)
     for n_leaves in sizes:
         builder.add(chain(n_leaves), np.arange(n_leaves)[:, None])
     forest = builder.build(fit_binner(X))
-    expected = sum(np.minimum(X, n_leaves - 1) for n_leaves in sizes)
-    np.testing.assert_array_equal(forest.margins(X), expected)
-    way = "add_margins" if max(sizes) > 128 else "add_margins_by_column"
-    monkeypatch.delattr(walking.kernels, way)
-    with pytest.raises(AttributeError, match=way):
+    expected = sum(np.minimum(row, n_leaves - 1) for n_leaves in sizes)
+    np.testing.assert_array_equal(forest.margins(X, n_threads)[:, 0], expected)
+    other = walking.kernels if max(sizes) > 256 else masks.kernels
+    monkeypatch.delattr(other, "add_margins")
+    with pytest.raises(AttributeError, match="add_margins"):
         forest.margins(X)
 
 
@@ -132,14 +142,17 @@ def test_threads_have_rooms_of_their_own():
 def test_trees_name_the_columns_that_they_split(seed, data):
     case = Case(seed, n_trees=6)
     nodes = case.forest.nodes
-    first = data.draw(st.integers(0, 6))
-    last = data.draw(st.integers(first, 6))
-    columns = nodes.columns_of(first, last)
+    first = data.draw(st.integers(0, 5))
+    last = data.draw(st.integers(first + 1, 6))
+    plan = nodes.plan_of(first, last)
     trees = case.trees[first:last]
     used = sorted({int(j) for tree in trees for j in tree.feature[tree.left >= 0]})
-    assert columns.features.tolist() == used
-    assert columns.places[used].tolist() == list(range(len(used)))
-    assert columns.n_nodes == max((len(tree.left) for tree in trees), default=0)
+    assert plan.splits.features.tolist() == used
+    assert plan.n_nodes == max(len(tree.left) for tree in trees)
+    used = sorted({int(j) for tree in case.trees for j in tree.feature[tree.left >= 0]})
+    assert nodes.columns.features.tolist() == used
+    assert nodes.columns.places[used].tolist() == list(range(len(used)))
+    assert nodes.columns.n_nodes == max(len(tree.left) for tree in case.trees)
 
 
 @pytest.mark.parametrize(("n_rows", "n_threads", "n_parts"), [(0, 4, 1), (19, 4, 1), (47, 9, 4)])

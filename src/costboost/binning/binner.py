@@ -26,7 +26,14 @@ from costboost.binning.column_bins import (
     make_encoder,
     make_target,
 )
-from costboost.binning.table_reading import FeatureTable, grid_of, read_table, weigh_rows
+from costboost.binning.table_reading import (
+    FeatureTable,
+    check_features,
+    check_not_empty,
+    grid_of,
+    read_table,
+    weigh_rows,
+)
 from costboost.binning.target_codes import (
     MANY_LEVELS,
     TargetRows,
@@ -453,18 +460,16 @@ def fit_target_binner(
     is_categorical = categorical_mask(categorical_features, table)
     bins = cut_table(table, weights, is_categorical, max_bins, n_threads)
     own: dict[int, Codes] = {}
-    many = (
-        [] if target is None else [j for j, part in enumerate(bins) if part.n_levels > MANY_LEVELS]
-    )
-    rows = target() if target is not None and many else None
-    grid = None if sample_weight is None else grid_of(read_weights(sample_weight, table.n_rows))
-    n_rows = table.n_rows if weights.rows is None else len(weights.rows)
-    unit = rows_in_unit(grid, weights.total, n_rows)
-    for j in many:
-        assert rows is not None
-        found = code_levels(sum_levels(table, j, weights, rows), unit, max_bins)
-        bins[j] = found.bins
-        own[j] = codes_of_rows(table, j, found.bins.categories or (), found.own, rows.buckets)
+    many = [j for j, part in enumerate(bins) if part.n_levels > MANY_LEVELS]
+    if target is not None and many:
+        rows = target()
+        grid = None if sample_weight is None else grid_of(read_weights(sample_weight, table.n_rows))
+        n_rows = table.n_rows if weights.rows is None else len(weights.rows)
+        unit = rows_in_unit(grid, weights.total, n_rows)
+        for j in many:
+            found = code_levels(sum_levels(table, j, weights, rows), unit, max_bins)
+            bins[j] = found.bins
+            own[j] = codes_of_rows(table, j, found.bins.categories or (), found.own, rows.buckets)
     return make_binner(table, bins, max_bins, weighted=sample_weight is not None), own
 
 
@@ -547,7 +552,7 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     return array
 
 
-# What a table must have to be binned: rows, columns, and the names of those it was binned by.
+# Which columns hold categories.
 
 
 def categorical_mask(given: Any, table: FeatureTable) -> NDArray[np.bool_]:
@@ -602,44 +607,3 @@ def _column_index(item: Any, table: FeatureTable) -> int:
             f"{table.n_columns - 1}."
         )
     return item
-
-
-def check_not_empty(table: FeatureTable) -> None:
-    """Refuse a table without rows or without columns."""
-    shape = (table.n_rows, table.n_columns)
-    for count, what in zip(shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            raise ValueError(
-                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
-            )
-
-
-def check_features(table: FeatureTable, n_features: int, names: tuple[str, ...] | None) -> None:
-    """Check that a table has the columns of the one in training."""
-    if table.names is not None and names is not None:
-        _check_names(table.names, names)
-    if table.n_columns != n_features:
-        raise ValueError(
-            f"X has {table.n_columns} features, but Binner is expecting "
-            f"{n_features} features as input."
-        )
-
-
-def _check_names(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
-    if given == expected:
-        return
-    message = "The feature names should match those that were passed during fit.\n"
-    unseen = sorted(set(given) - set(expected))
-    missing = sorted(set(expected) - set(given))
-    if unseen:
-        message += "Feature names unseen at fit time:\n" + _name_list(unseen)
-    if missing:
-        message += "Feature names seen at fit time, yet now missing:\n" + _name_list(missing)
-    if not unseen and not missing:
-        message += "Feature names must be in the same order as they were in fit.\n"
-    raise ValueError(message)
-
-
-def _name_list(names: list[str]) -> str:
-    more = "- ...\n" if len(names) > 5 else ""
-    return "".join(f"- {name}\n" for name in names[:5]) + more

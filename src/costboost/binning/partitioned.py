@@ -17,13 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.binning.binner import (
-    Binner,
-    categorical_mask,
-    check_max_bins,
-    check_not_empty,
-    make_binner,
-)
+from costboost.binning.binner import Binner, categorical_mask, check_max_bins, make_binner
 from costboost.binning.binning_messages import (
     MANY,
     Description,
@@ -39,7 +33,7 @@ from costboost.binning.binning_messages import (
     values_between,
 )
 from costboost.binning.column_bins import ColumnBins, cut_ordered, halfway, keep_categories
-from costboost.binning.table_reading import FeatureTable
+from costboost.binning.table_reading import FeatureTable, check_not_empty
 from costboost.binning.target_codes import MANY_LEVELS, code_levels, rows_in_unit
 from costboost.inputs.arrays import check_some_weight
 from costboost.typing import Codes, Floats, Int64

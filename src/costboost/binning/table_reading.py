@@ -40,6 +40,8 @@ __all__ = [
     "PandasTable",
     "RowWeights",
     "SparseTable",
+    "check_features",
+    "check_not_empty",
     "grid_of",
     "read_table",
     "weigh_rows",
@@ -528,3 +530,47 @@ def _check_type(dtype: np.dtype[Any]) -> None:
             f"X has dtype {dtype}: floats, integers, booleans and strings can be binned; "
             "turn dates into numbers and decode bytes."
         )
+
+
+# What a table must have: rows, columns, and the names of those it was binned by.
+
+
+def check_not_empty(table: FeatureTable) -> None:
+    """Refuse a table without rows or without columns."""
+    shape = (table.n_rows, table.n_columns)
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+
+
+def check_features(table: FeatureTable, n_features: int, names: tuple[str, ...] | None) -> None:
+    """Check that a table has the columns of the one in training."""
+    if table.names is not None and names is not None:
+        _check_names(table.names, names)
+    if table.n_columns != n_features:
+        raise ValueError(
+            f"X has {table.n_columns} features, but Binner is expecting "
+            f"{n_features} features as input."
+        )
+
+
+def _check_names(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    if given == expected:
+        return
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen = sorted(set(given) - set(expected))
+    missing = sorted(set(expected) - set(given))
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + _name_list(unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + _name_list(missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise ValueError(message)
+
+
+def _name_list(names: list[str]) -> str:
+    more = "- ...\n" if len(names) > 5 else ""
+    return "".join(f"- {name}\n" for name in names[:5]) + more

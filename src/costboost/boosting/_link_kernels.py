@@ -28,6 +28,7 @@ def softmax_rows(
     total: cython.double
     with cython.nogil:
         for row in range(logits.shape[0]):
+            # Relative to the largest, so that no exponential overflows.
             top = logits[row, 0]
             for k in range(1, logits.shape[1]):
                 if logits[row, k] > top:
@@ -49,4 +50,5 @@ def log_sides(
     with cython.nogil:
         for i in range(shares.shape[0]):
             out[i, 0] = log(shares[i])
+            # 1 - s would lose the last digits of a small s.
             out[i, 1] = -log1p(-shares[i])

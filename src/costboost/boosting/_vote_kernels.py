@@ -129,6 +129,8 @@ def vote_binary(
     with cython.nogil:
         for k in range(starts.shape[0] - 1):
             if alike:
+                # A share of the votes is compared without a division: the margin with the limit
+                # times the total.
                 bar = limits[0] * total
                 ones = _vote_alike(margins, starts[k], starts[k + 1], leaves, values, bar)
                 confusion[k, 1] += ones
@@ -302,6 +304,8 @@ def price_binary(
                 price = true_first[i] if labels[i] else false_first[i]
             if weighted:
                 weight = weights[i]
+            # The price over a power of two near the largest, the weight on the grid: neither
+            # overflows.
             add(out, 0, 0, price / unit * (weight * scale))
 
 
@@ -360,4 +364,5 @@ def price_decisions(
         for i in range(decisions.shape[0]):
             if weights.shape[0] > 0:
                 weight = weights[i]
+            # Prices may span many powers of ten: they add up exactly, in units and remainders.
             add(out, 0, 0, prices[i, decisions[i]] * (weight * scale))

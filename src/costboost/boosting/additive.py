@@ -85,12 +85,17 @@ class Basis:
         return builder.build(self.binner, coefficients[0])
 
 
-def make_basis(binner: Binner, codes: Codes, weights: Floats | None) -> Basis:
-    """Build the basis of the regression from binned rows."""
+def make_basis(
+    binner: Binner,
+    codes: Codes,
+    weights: Floats | None,
+    columns: tuple[int, ...] | None = None,
+) -> Basis:
+    """Build the basis of the regression from binned rows, on all columns or on some."""
     # A power of two leaves whole weights exact sums: weight 3 then cuts where three rows would.
     w = np.ones(len(codes)) if weights is None else np.ldexp(weights, -np.frexp(weights.max())[1])
     made = []
-    for feature in range(binner.n_features):
+    for feature in range(binner.n_features) if columns is None else columns:
         counts = np.bincount(codes[:, feature], w, minlength=_N_CODES).astype(np.float64)
         steps = _steps(binner, feature, counts)
         if len(steps) > 1:

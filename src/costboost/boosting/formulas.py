@@ -194,6 +194,23 @@ def normalised(scores: Floats) -> Floats:
     return np.asarray(np.divide(scores, total, out=uniform, where=total > 0.0))
 
 
+def scores_of(margins: Floats, total_alpha: float, *, shares: bool) -> Floats:
+    """Return the scores that are calibrated: shares of discrete votes, else margins.
+
+    Two classes: (n,), for the second one; more: (n, K).
+    """
+    scores = vote_shares(margins, total_alpha) if shares else margins
+    return scores[:, -1] if margins.shape[1] == 1 else scores
+
+
+def voted_proba(margins: Floats, total_alpha: float, *, shares: bool) -> Floats:
+    """Return the probabilities by which AdaMEC decides: shares of votes, or the link's, (n, K).
+
+    Real and Gentle AdaBoost's leaves are not counted by alpha: their margins have no share.
+    """
+    return vote_shares(margins, total_alpha) if shares else link(margins)
+
+
 # Newton's method kept inside a bracket. The sign of the slope says on which side of a place the
 # minimiser lies; where a Newton step leads out of the bracket that is left, the bracket is halved.
 # Numbers are floats, or arrays of functions side by side: both go the same way, bit for bit.

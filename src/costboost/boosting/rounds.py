@@ -111,6 +111,8 @@ class EarlyStopping:
 
     def __call__(self, done: HasNumber) -> bool:
         """Judge a round if it is its turn; True when the cost has not fallen for long enough."""
+        # Looks may be several rounds apart; the last round is judged in any case, or it could never
+        # be best.
         n_rounds = done.number + 1
         if n_rounds % self.every and n_rounds != self.last:
             return False
@@ -123,6 +125,7 @@ class EarlyStopping:
         cost = self.judge(done)
         if not self.looks or cost < self.best - self.tolerance * abs(self.best):
             self.best, self.best_rounds, self.spared = cost, done.number + 1, 0
+        # Rounds that left all decisions as they were say nothing of whether more would help.
         elif self.idle():
             self.spared += done.number + 1 - self.looks[-1]
         self.costs.append(cost)
@@ -177,6 +180,7 @@ class ProgressLine:
     def __call__(self, done: HasNumber) -> bool:
         """Update the line if it is time to; never stops."""
         now = time.perf_counter()
+        # Rarely enough that writing takes no time of the fit, and only where somebody waits.
         if now - self.start >= self.AFTER and now - self._last >= self.EVERY:
             self._last = now
             line = f"round {done.number + 1}, at most {self.n_rounds}   {self.describe(done)}"
@@ -224,6 +228,7 @@ def reported(
 def _someone_looks() -> bool:
     """Whether this is the main thread of the process at a terminal: workers would write across."""
     main = threading.current_thread() is threading.main_thread()
+    # Threads and worker processes of a search share one terminal.
     in_main_process = multiprocessing.current_process().name == "MainProcess"
     return main and in_main_process and bool(getattr(sys.stderr, "isatty", lambda: False)())
 

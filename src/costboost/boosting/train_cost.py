@@ -92,6 +92,7 @@ class DecisionPricing:
 
     def paid(self, rows: slice | Int64) -> Floats:
         """Return the price of each decision on some rows, (m, K), in the user's units."""
+        # Read from the costs whenever asked: only `set_prices` keeps those of all rows, (m, K).
         costs = self.costs[rows] if self.costs.per_row else self.costs
         return costs.of_labels(self.truth[rows].astype(np.int64), encoded=True)
 
@@ -183,6 +184,7 @@ def make_pricing(
     costs: Costs, y: NDArray[np.integer[Any]], rows: NDArray[Any] | slice
 ) -> DecisionPricing:
     """Return the pricing of some rows of a table."""
+    # A byte a row where class numbers fit: they are held as long as the table.
     own = costs[rows] if costs.per_row else costs
     many = costs.classes is not None and len(costs.classes) > 256
     return DecisionPricing(
@@ -210,6 +212,7 @@ def set_prices(shard: Shard, *, unit: float) -> None:
     """Set the prices of all decisions on every row, in a unit."""
     pricing = shard.state.pricing
     parts = [pricing.paid(rows) / unit for rows in pricing.blocks()]
+    # A shard without rows has no parts, and nothing to price.
     pricing.prices = np.concatenate([np.zeros((0, parts[0].shape[1] if parts else 1)), *parts])
 
 
@@ -270,6 +273,7 @@ def margin_limits(shares: Floats, odds: float | None) -> Floats:
 
     `odds` as in `DecisionCosts`.
     """
+    # s = (1 + F / total) / 2 exceeds t where F / total exceeds 2 t - 1.
     if odds is None:
         return np.asarray(2.0 * shares - 1.0)
     return np.asarray(logit(np.clip(shares, 0.0, 1.0)) / odds)
@@ -360,6 +364,8 @@ class DecisionCosts:
             return True
         if not self.cheapest:
             return False
+        # With one table of prices the kernel compares expected costs itself; with prices by row
+        # none is at hand.
         if self.n_classes > 2:
             return costs.per_row
         if costs.per_row:
@@ -380,6 +386,7 @@ class DecisionCosts:
             assert self.proba is not None
             (exact,) = self.shards.call([price_expected(proba=self.proba, total=total)])
             return rounded(exact)
+        # Counts are exact; this product is all that is rounded.
         if self.by_table:
             return float((sums / self.weight_scale * self.table).sum())
         if self._paid is not None:

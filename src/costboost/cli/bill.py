@@ -301,7 +301,7 @@ def _against_constant(line: Line, bill: Bill, currency: str) -> str:
 
 
 def findings(model: Any, rows: TableRows, answers: Answers, bill: Bill) -> dict[str, Any]:
-    """Return facts beside the bill: rounds, calibration, importances of columns."""
+    """Return facts beside the bill: rounds, calibration, columns' importances and costs."""
     found: dict[str, Any] = {"rounds": getattr(model, "n_iter_", None)}
     if rows.positive is not None and len(model.classes_) == 2:
         p = answers.proba[:, model.classes_.tolist().index(rows.positive)]
@@ -324,6 +324,10 @@ def findings(model: Any, rows: TableRows, answers: Answers, bill: Bill) -> dict[
             key=lambda pair: -pair[1],
         )
         found["importances"] = dict(ranked)
+    if getattr(model, "feature_costs_", None) is not None:
+        spent = model.test_cost(rows.X)
+        tests = float(spent.sum() if rows.weight is None else spent @ rows.weight)
+        found["column_costs"] = {"tests": tests, "with_mistakes": tests + bill[MODEL].cost}
     return found
 
 
@@ -364,6 +368,10 @@ def show_findings(screen: Screen, found: dict[str, Any], currency: str, positive
         rest = len(importances) - _SHOWN
         text = ", ".join(parts) + (f", {count(rest, 'other')}" if rest > 0 else "")
         facts.append(("what matters", text))
+    if "column_costs" in found:
+        spent = {name: money(cost, currency) for name, cost in found["column_costs"].items()}
+        text = f"{spent['tests']} for columns, {spent['with_mistakes']} with mistakes"
+        facts.append(("columns cost", text))
     screen.facts(facts)
 
 

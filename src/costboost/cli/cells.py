@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from costboost.cli import InputError, UsageError
+from costboost.cli.dates import ORDERS, Cells, Problem, first_of, read_dates
 from costboost.text import count
 
-__all__ = ["MISSING", "Problem", "Form", "Understood", "understand"]
+__all__ = ["MISSING", "Form", "Understood", "understand"]
 
 # What other programs write where nothing is known, in columns of numbers, dates and truths.
 MISSING = ("nan", "na", "n/a", "n.a.", "#n/a", "<na>", "nat", "null", "none", "nil", "?", "-", "--")
@@ -37,12 +38,6 @@ _AMOUNT = (
     rf"\s*(?P<after>{_CURRENCY})?\s*(?P<close>\))?$"
 )
 _UNSURE_POINT = r"^[-+]?[1-9][0-9]{0,2}\.[0-9]{3}$"
-_TIME = r"(?P<H>[0-9]{1,2}):(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2})(?P<f>\.[0-9]{1,9})?)?"
-_TAIL = rf"(?:(?:T| +){_TIME} ?(?P<half>[AaPp][Mm])?(?P<zone>Z|[-+][0-9]{{2}}:?[0-9]{{2}})?)?$"
-_YEAR_FIRST = r"^(?P<y>[0-9]{4})[-/.](?P<a>[0-9]{1,2})[-/.](?P<b>[0-9]{1,2})" + _TAIL
-_YEAR_LAST = r"^(?P<a>[0-9]{1,2})(?P<by>[-/.])(?P<b>[0-9]{1,2})[-/.](?P<y>[0-9]{4})" + _TAIL
-_SHORT_YEAR = r"^[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2}(?:[ T].*)?$"
-_ORDERS = {"dmy": "day/month/year", "mdy": "month/day/year"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +80,7 @@ class Form:
         _check(given, "decimal", (".", ","), "a sign: . or ,")
         signs = (".", ",", "'", " ", "none")
         _check(given, "thousands", signs, "a sign (. , ' or a blank), or none")
-        _check(given, "dates", tuple(_ORDERS), "dmy or mdy, for 31/12/2026 or 12/31/2026")
+        _check(given, "dates", tuple(ORDERS), "dmy or mdy, for 31/12/2026 or 12/31/2026")
         if given.get("thousands") == "none":
             given["thousands"] = ""
         if given.get("decimal") and given.get("decimal") == given.get("thousands"):
@@ -114,13 +109,6 @@ def _check(given: dict[str, Any], name: str, allowed: Collection[str], what: str
         raise UsageError(f"--{name} {given[name]!r} is not known: give {what}.")
 
 
-class Problem(NamedTuple):
-    """Why a column could not be understood, which matters once it is needed."""
-
-    text: str
-    is_date: bool = False
-
-
 class Understood(NamedTuple):
     """A table of values, and what was understood on the way."""
 
@@ -132,12 +120,9 @@ class Understood(NamedTuple):
 
 
 @dataclass
-class _Column:
+class _Column(Cells):
     """How the cells of a column can be read."""
 
-    name: str
-    cells: pl.Series  # without blanks around them, null where they are empty
-    known: pl.Series  # without markers of missing values, too
     markers: list[str]
     reads: dict[str, pl.Series]  # by decimal sign: which cells are numbers
     digits: pl.Series | None = None
@@ -158,12 +143,7 @@ class _Column:
     def unsure(self) -> int | None:
         """Return the first row that is a number either way, but not the same."""
         assert self.digits is not None
-        return _first(self.reads["."] & self.reads[","] & self.digits.str.contains("[.,]"))
-
-    def first(self, which: pl.Series) -> str:
-        """Return the first of some cells as it is written, and where it stands."""
-        at = _first(which) or 0
-        return f"{self.cells[at]!r} in row {at}"
+        return first_of(self.reads["."] & self.reads[","] & self.digits.str.contains("[.,]"))
 
 
 def understand(
@@ -220,7 +200,8 @@ def understand(
             continue
         made[name] = value
         seen[name] = column_.markers
-    form, dates, unclear = _dates(dated, form, guess)
+    order, dates, unclear = read_dates(dated, form.dates, guess)
+    form = replace(form, dates=order)
     made |= dates
     problems |= unclear
     seen |= {name: looked[name].markers for name in dates}
@@ -247,11 +228,6 @@ def _without(column: pl.Series, missing: Collection[str]) -> pl.Series:
     else:
         return column
     return column.set(gone.fill_null(False), None)
-
-
-def _first(which: pl.Series) -> int | None:
-    which = which.fill_null(False)
-    return int(which.arg_max() or 0) if which.any() else None
 
 
 # --- numbers
@@ -474,7 +450,7 @@ def _no_number(column: _Column, form: Form) -> Problem:
     bad = column.known.is_not_null() & ~column.reads[decimal]
     return Problem(
         f"Column {column.name!r} holds numbers to the model, and {column.first(bad)}: leave such "
-        f"cells empty, or say --missing {column.cells[_first(bad) or 0]!r} if it means that "
+        f"cells empty, or say --missing {column.cells[first_of(bad) or 0]!r} if it means that "
         "nothing is known."
     )
 
@@ -504,129 +480,11 @@ def _weigh_text(
             "which of them mean that nothing is known."
         )
         return
-    cell = column.cells[_first(bad) or 0]
+    cell = column.cells[first_of(bad) or 0]
     problems[name] = Problem(
         f"Column {name!r} holds numbers but for {others}: say --missing {cell!r} if it means that "
         f"nothing is known, or --as-category {name!r} or --drop {name!r}."
     )
-
-
-# --- dates
-
-
-def _dates(
-    columns: list[_Column], form: Form, guess: bool
-) -> tuple[Form, dict[str, pl.Series], dict[str, Problem]]:
-    """Read columns of dates and of times of day."""
-    made: dict[str, pl.Series] = {}
-    problems: dict[str, Problem] = {}
-    slashed: list[tuple[_Column, pl.DataFrame]] = []
-    for column in columns:
-        known = column.known.drop_nulls()
-        if not len(known):
-            continue
-        if known.str.contains(_YEAR_FIRST).all():
-            parts = column.known.str.extract_groups(_YEAR_FIRST).struct.unnest()
-            _take(column, parts, "ab", made, problems)
-        elif not guess:
-            continue
-        elif known.str.contains(_YEAR_LAST).all():
-            parts = column.known.str.extract_groups(_YEAR_LAST).struct.unnest()
-            if (parts["by"].drop_nulls() == ".").all():
-                _take(column, parts, "ba", made, problems)
-            else:
-                slashed.append((column, parts))
-        elif known.str.contains(_SHORT_YEAR).all():
-            problems[column.name] = Problem(
-                f"Column {column.name!r} holds dates with years of two digits, such as "
-                f"{column.first(column.known.is_not_null())}: write years with four.",
-                True,
-            )
-        elif known.str.contains(rf"^{_TIME}$").all():
-            short = (column.known.str.count_matches(":") == 1).fill_null(False)
-            full = (column.known + ":00").zip_with(short, column.known)
-            times = full.str.to_time("%H:%M:%S%.f", strict=False)
-            if times.null_count() == column.known.null_count():
-                made[column.name] = times.alias(column.name)
-    order = form.dates
-    orders = {c.name: _order(parts) for c, parts in slashed}
-    order = order or next((o for o in orders.values() if o), None)
-    for column, parts in slashed:
-        own = orders[column.name]
-        if order is None or own not in (None, order):
-            problems[column.name] = _unclear(column, parts, own, order)
-        else:
-            _take(column, parts, "ba" if order == "dmy" else "ab", made, problems)
-    return replace(form, dates=order), made, problems
-
-
-def _order(parts: pl.DataFrame) -> str | None:
-    """Return the order of day and month that dates show; "" where they contradict each other."""
-    first, second = (parts[name].cast(pl.Int64) > 12 for name in "ab")
-    if first.any():
-        return "" if second.any() else "dmy"
-    return "mdy" if second.any() else None
-
-
-def _unclear(column: _Column, parts: pl.DataFrame, own: str | None, order: str | None) -> Problem:
-    cell = column.first(column.known.is_not_null())
-    if own is None:
-        what = f"{cell}, and none shows whether the day or the month comes first"
-        return Problem(f"Column {column.name!r} holds dates, {what}: say --dates dmy or mdy.", True)
-    if own == "":
-        one, other = (column.first(parts[name].cast(pl.Int64) > 12) for name in "ab")
-        return Problem(
-            f"Column {column.name!r} holds dates of two kinds, {one} and {other}: give one.", True
-        )
-    at = column.first(parts["a" if own == "dmy" else "b"].cast(pl.Int64) > 12)
-    return Problem(
-        f"Column {column.name!r} holds {at}, where dates are {_ORDERS[order or 'dmy']}: check "
-        "--dates.",
-        True,
-    )
-
-
-def _take(
-    column: _Column,
-    parts: pl.DataFrame,
-    places: str,
-    made: dict[str, pl.Series],
-    problems: dict[str, Problem],
-) -> None:
-    """Build dates, of which `places` are the month and the day."""
-    month, day = (parts[p].str.zfill(2) for p in places)
-    text = parts["y"] + "-" + month + "-" + day
-    timed = parts["H"].is_not_null().any()
-    if not timed:
-        dates = text.str.to_date("%Y-%m-%d", strict=False)
-    else:
-        hour = parts["H"].fill_null("0").cast(pl.Int64)
-        late = parts["half"].str.to_lowercase()
-        hour = pl.select(
-            pl.when(late == "pm").then(hour % 12 + 12).when(late == "am").then(hour % 12)
-            .otherwise(hour)
-        ).to_series()  # fmt: skip
-        clock = hour.cast(pl.String).str.zfill(2) + ":" + parts["M"].fill_null("00")
-        clock = clock + ":" + parts["S"].fill_null("00") + parts["f"].fill_null(".0")
-        dates = (text + "T" + clock).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", strict=False)
-        dates = _at_greenwich(dates, parts["zone"])
-    lost = column.known.is_not_null() & dates.is_null()
-    if lost.any():
-        problems[column.name] = Problem(
-            f"Column {column.name!r} holds dates, and {column.first(lost)}, which is none.", True
-        )
-    else:
-        made[column.name] = dates.alias(column.name)
-
-
-def _at_greenwich(dates: pl.Series, zone: pl.Series) -> pl.Series:
-    """Drop the time zone; a clock without one stays as it is."""
-    if not zone.is_not_null().any():
-        return dates
-    away = zone.str.replace(":", "", literal=True).str.replace("Z", "+0000", literal=True)
-    minutes = away.str.slice(1, 2).cast(pl.Int64) * 60 + away.str.slice(3, 2).cast(pl.Int64)
-    signed = minutes * (1 - 2 * (away.str.starts_with("-")).cast(pl.Int64))
-    return dates - (signed.fill_null(0) * 60_000_000).cast(pl.Duration("us"))
 
 
 # --- what was understood
@@ -651,7 +509,7 @@ def _remarks(
         by_mark.setdefault(mark, []).append(name)
     remarks += [f"{mark} in {', '.join(names[:5])}" for mark, names in by_mark.items()]
     if form.dates:
-        remarks.append(f"dates as {_ORDERS[form.dates]}")
+        remarks.append(f"dates as {ORDERS[form.dates]}")
     if codes:
         remarks.append(f"text with zeros before numbers in {', '.join(codes[:5])}")
     return remarks

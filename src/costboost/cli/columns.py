@@ -24,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from costboost.cli import InputError
-from costboost.cli.cells import Problem
+from costboost.cli.dates import Problem
 from costboost.text import count
 
 __all__ = [

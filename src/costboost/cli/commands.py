@@ -7,6 +7,7 @@ A command does its work in the module of its name, which is imported when the co
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -69,36 +70,22 @@ def decide(
             "--never", metavar="ACTION=COLUMN", help="Not for rows in which the column is true."
         ),
     ] = None,
-    parity: Annotated[
-        str | None,
-        typer.Option(
-            "--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."
-        ),
-    ] = None,
-    parity_of: Annotated[
-        str | None,
-        typer.Option(
-            "--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."
-        ),
-    ] = None,
-    parity_within: Annotated[
-        float | None,
-        typer.Option(
-            "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
-        ),
-    ] = None,
-    parity_action: Annotated[
-        str | None,
-        typer.Option(
-            "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
-        ),
-    ] = None,
+    parity: o.ParityOptions,
     regret: Annotated[
         str | None,
         typer.Option(
             "--regret", metavar="minimax", help="The least regret within the ranges of prices."
         ),
     ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            "--ask",
+            metavar="reference|missing",
+            help="What to ask next of rows known in part; unknown columns are drawn, or missing.",
+        ),
+    ] = None,
+    column_costs: o.ColumnCostOptions,
     seed: o.Seed = 0,
     only_decisions: Annotated[
         bool, typer.Option("--only-decisions", help="Leave out the columns of the table.")
@@ -126,8 +113,10 @@ def decide(
         defer=defer,
         explore=explore,
         never=never or (),
-        parity=command.read_parity(parity, parity_of, parity_within, parity_action),
+        parity=parity.read(),
         regret=regret,
+        ask=ask,
+        column_costs=column_costs.read(),
         seed=seed,
         only_decisions=only_decisions,
         prefix=prefix,
@@ -210,18 +199,8 @@ def evaluate(
     prices: o.PriceOptions,
     scenario: o.Scenario = None,
     form: o.LabelFormOptions,
-    promise: Annotated[
-        float | None,
-        typer.Option(
-            "--promise",
-            metavar="CONFIDENCE",
-            help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
-        ),
-    ] = None,
-    cap: Annotated[
-        float | None,
-        typer.Option("--cap", help="With --promise: the most that a row can cost."),
-    ] = None,
+    promise: o.Promise = None,
+    cap: o.Cap = None,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
@@ -276,6 +255,17 @@ def report(
         bool, typer.Option("--rows", help="Explain some rows: their values are then in the page.")
     ] = False,
     title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
+    promise: o.Promise = None,
+    cap: o.Cap = None,
+    parity: o.ParityOptions,
+    swap_with: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--swap-with",
+            metavar="WHAT",
+            help="Who is decided differently than by another model, a costs.toml, or a column.",
+        ),
+    ] = None,
     prices: o.PriceOptions,
     scenario: o.Scenario = None,
     form: o.LabelFormOptions,
@@ -291,7 +281,8 @@ def report(
     command.report(
         model, table, prices.read(), Screen(as_json), form=form.read(),
         scenarios=read_scenarios(scenario or ()), output=output, force=force, target=target,
-        current=current, rows=rows, title=title,
+        current=current, rows=rows, title=title, promise=promise, cap=cap,
+        parity=parity.read(), swap=swap_with or (),
     )  # fmt: skip
 
 
@@ -314,6 +305,7 @@ def train(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model.")
     ] = "model.cb",
     prices: o.PriceOptions,
+    column_costs: o.ColumnCostOptions,
     columns: o.ColumnOptions,
     form: o.LabelFormOptions,
     method: o.Method = "auto",
@@ -338,7 +330,7 @@ def train(
         output=output,
         force=force,
         method=method,
-        maker=training.read(),
+        maker=training.read(feature_costs=column_costs.read()),
         holdout=holdout,
         refit=refit,
     )
@@ -452,12 +444,16 @@ _USAGE: Any = typer.BadParameter.__mro__[1]
 _ABORT: Any = typer.Abort
 
 
+@cache
+def _parser() -> Any:
+    """Return the parser of the application, which takes longer to make than to use."""
+    return typer.main.get_command(app)
+
+
 def call(given: list[str]) -> int:
     """Run the command that arguments name; return its exit code."""
     try:
-        code = typer.main.get_command(app).main(
-            args=given, prog_name="costboost", standalone_mode=False
-        )
+        code = _parser().main(args=given, prog_name="costboost", standalone_mode=False)
     except _USAGE as error:
         error.show()
         return 2

@@ -7,17 +7,18 @@ and ranks those of the folds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from costboost.cli import InputError, UsageError
 from costboost.cli.bill import Bill, answer, classes_text, make_bill, note_weights, show_bill
 from costboost.cli.columns import shown
-from costboost.cli.methods import Maker
 from costboost.cli.models import note_training_rows
 from costboost.cli.output import Screen, check_output, write_figure
 from costboost.cli.prices import Prices
@@ -31,10 +32,14 @@ from costboost.cli.recipe import (
 )
 from costboost.cli.train import (
     Choices,
+    Holdout,
+    Maker,
     Task,
-    fold_rows,
+    check_holdout,
     open_task,
+    time_codes,
 )
+from costboost.fitting.time_split import LabelTimes
 from costboost.metrics import (
     CriticalDifference,
     DecisionSwap,
@@ -43,8 +48,9 @@ from costboost.metrics import (
     paired_cost_test,
 )
 from costboost.text import count, money, span
+from costboost.typing import Indices
 
-__all__ = ["compare", "exchange_lines", "show_swap"]
+__all__ = ["compare", "exchange_lines", "fold_rows", "show_swap"]
 
 _MANY_ROWS = 20_000  # rows from which on fewer random flips do
 _PICTURES = (".png", ".svg", ".pdf")
@@ -115,6 +121,55 @@ def compare(
     if bills:
         result["scenarios"] = [{"name": n, "bill": bill.to_list()} for n, bill in bills.items()]
     screen.result(result)
+
+
+# ---- Folds: by time where there is one, whole groups where there are any.
+
+
+def fold_rows(
+    y: NDArray[Any],
+    n_folds: int,
+    seed: int,
+    *,
+    time: pl.Series | None = None,
+    groups: NDArray[np.intp] | None = None,
+    labels: LabelTimes | None = None,
+) -> Iterator[tuple[Indices, Indices]]:
+    """Yield rows to learn from and rows to judge by; by time, only later rows judge."""
+    if time is not None:
+        yield from _forward(y, n_folds, time, labels)
+        return
+    rarest = int(min(np.unique(y, return_counts=True)[1]))
+    if rarest < n_folds:
+        raise InputError(
+            f"The rarest class has {count(rarest, 'row')}, fewer than {n_folds} folds: give "
+            f"--folds {max(2, rarest)} or more rows."
+        )
+    if groups is not None:
+        if len(np.unique(groups)) < n_folds:
+            raise InputError(f"There are fewer groups than {n_folds} folds: give fewer --folds.")
+        kept = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        yield from kept.split(y, y, groups)
+        return
+    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
+
+
+def _forward(
+    y: NDArray[Any], n_folds: int, time: pl.Series, labels: LabelTimes | None
+) -> Iterator[tuple[Indices, Indices]]:
+    codes = time_codes(time)
+    times = labels or LabelTimes.in_order(codes)
+    blocks = np.array_split(np.sort(codes), n_folds + 1)
+    cuts = np.unique([block[0] for block in blocks[1:]])
+    for start, stop in zip(cuts, [*cuts[1:], codes.max() + 1], strict=True):
+        split = Holdout(
+            np.flatnonzero(times.trainable(int(times.when.at[codes == start].min()))),
+            np.flatnonzero((codes >= start) & (codes < stop)),
+            f"a fold by {time.name}",
+        )
+        if len(split.train):
+            check_holdout(y, split)
+            yield split.train, split.held
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from costboost.cli.recipe import (
     load_rows,
     read_model,
 )
-from costboost.costs import Expression, ExpressionError
+from costboost.costs import Expression, ExpressionError, FeatureCosts
 from costboost.decisions import (
     Allocation,
     Exploration,
@@ -42,7 +42,7 @@ from costboost.decisions import (
 from costboost.decisions.parity import FEW_ROWS, RATES
 from costboost.text import count, listed, money, number, percent
 
-__all__ = ["decide", "limits_of", "read_parity"]
+__all__ = ["as_options", "decide", "limits_of", "parity_of_rows", "read_parity"]
 
 _DEFER = "defer"
 _YES, _NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
@@ -64,6 +64,8 @@ def decide(
     never: Sequence[str],
     parity: Parity | None,
     regret: str | None,
+    ask: str | None,
+    column_costs: FeatureCosts | None,
     seed: int,
     only_decisions: bool,
     prefix: str,
@@ -81,15 +83,19 @@ def decide(
     _note_unseen(screen, kept, rows)
     asked = (per, defer, explore, parity, regret)
     joint = bool(capacity or forbidden) or any(value is not None for value in asked)
+    _check_asking(ask, column_costs, joint=joint)
     with screen.listening(), screen.working(f"Deciding about {count(len(rows), 'row')}"):
-        if joint:
+        if ask is not None:
+            new, asking = _next_tests(kept.model, rows, ask, column_costs, prefix)
+        elif joint:
             groups = None if per is None else _groups(rows.frame, per, "--per")
             answers, actions, plan = _jointly(
                 kept.model, rows, capacity, groups, defer, explore, forbidden, parity, regret, seed
             )
         else:
             answers, actions, plan = answer(kept.model, rows), rows.actions, None
-    new = pl.DataFrame(_columns(kept.model, rows, answers, actions, plan, prefix))
+    if ask is None:
+        new = pl.DataFrame(_columns(kept.model, rows, answers, actions, plan, prefix))
     n, frame = len(rows), rows.frame
     named = [name for name in kept.recipe.identifiers if name in frame.columns]
     as_written = read.source.is_csv and is_text(output)
@@ -109,6 +115,9 @@ def decide(
         del frame
         write_table(made, output, separator, force=force)
     currency = kept.currency(prices)
+    if ask is not None:
+        _show_tests(screen, asking | {"output": output}, currency, n)
+        return
     result = _result(answers, actions, plan, output)
     if parity is not None:
         result["parity"] = _parity_result(plan, parity.groups)
@@ -116,6 +125,70 @@ def decide(
         result["regret"] = _regret_result(answers, plan)
     _show(screen, result, currency, n)
     screen.result(result)
+
+
+# --- what to ask next
+
+
+def _check_asking(ask: str | None, column_costs: FeatureCosts | None, *, joint: bool) -> None:
+    if ask is None:
+        if column_costs is not None:
+            raise UsageError("--column-cost is for --ask reference (or missing): give that too.")
+        return
+    if ask not in ("reference", "missing"):
+        raise UsageError(f"--ask {ask!r}: write --ask reference, or --ask missing.")
+    if joint:
+        raise UsageError(
+            "--ask says of each row, on its own, what to buy: leave out --capacity, --per, "
+            "--defer, --explore, --never, --parity and --regret."
+        )
+
+
+def _next_tests(
+    model: Any, rows: TableRows, unknown: str, column_costs: FeatureCosts | None, prefix: str
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return what to ask next of every row, as columns, and a summary."""
+    if not hasattr(model, "next_test"):
+        raise InputError(f"--ask is for boosted trees, and this model is a {type(model).__name__}.")
+    found = []
+    try:
+        for i in range(len(rows)):
+            here = slice(i, i + 1)
+            found.append(
+                model.next_test(rows.X[here], rows.costs[here], column_costs, unknown=unknown)
+            )
+    except ValueError as error:
+        text = str(error).replace("feature_costs", "--column-cost").replace("known=", "known")
+        raise InputError(text) from None
+    new = {
+        "ask": [one.best for one in found],
+        "ask_gains": [one.gain for one in found],
+        "decision": _plain(np.array([one.decision for one in found])),
+        "expected_cost": [one.expected_cost for one in found],
+    }
+    names = [one.best for one in found if one.best is not None]
+    summary = {
+        "ask": {name: names.count(name) for name in sorted(set(names))},
+        "decide_now": len(found) - len(names),
+        "expected_cost": float(np.sum(new["expected_cost"])),
+        "expected_gain": float(np.sum(new["ask_gains"])),
+    }
+    columns = {f"{prefix}{name}": values for name, values in new.items()}
+    return pl.DataFrame(columns, schema_overrides={f"{prefix}ask": pl.String}), summary
+
+
+def _show_tests(screen: Screen, found: dict[str, Any], currency: str, n: int) -> None:
+    parts = [f"{name}: {k:,} ({percent(k / n)})" for name, k in found["ask"].items()]
+    facts = [
+        ("ask for", listed(parts, 10) if parts else "nothing"),
+        ("decide now", f"{count(found['decide_now'], 'row')} ({percent(found['decide_now'] / n)})"),
+        ("expected cost", f"{money(found['expected_cost'], currency)} if all are decided now"),
+        ("asking saves", f"{money(found['expected_gain'], currency)}, prices of columns paid"),
+    ]
+    if found["output"] not in (None, "-"):
+        facts.append(("written to", str(found["output"])))
+    screen.facts(facts)
+    screen.result(found)
 
 
 # --- limits
@@ -162,7 +235,7 @@ def _jointly(
             plan = allocate_parity(
                 expected,
                 limits or None,
-                _parity_of_rows(parity, rows.frame, actions),
+                parity_of_rows(parity, rows.frame, actions),
                 proba=proba,
                 classes=model.classes_,
                 positive=rows.positive,
@@ -175,11 +248,11 @@ def _jointly(
                 expected, limits or None, explore=explore, random_state=seed, **how
             )
     except ValueError as error:
-        raise InputError(_as_options(str(error))) from None
+        raise InputError(as_options(str(error))) from None
     return Answers(plan.decisions, proba, expected), actions, plan
 
 
-def _as_options(message: str) -> str:
+def as_options(message: str) -> str:
     """Return a message about arguments that speaks of options."""
     message = message.replace("explore=", "--explore ", 1)
     message = re.sub(r"\bof='(\w+)'", r"--parity-of \1", message)
@@ -231,7 +304,7 @@ def read_parity(
     return Parity(column, of_rate, 0.02 if within is None else within, action)
 
 
-def _parity_of_rows(parity: Parity, frame: pl.DataFrame, actions: list[Any]) -> Parity:
+def parity_of_rows(parity: Parity, frame: pl.DataFrame, actions: list[Any]) -> Parity:
     """Return parity between the groups of the rows, of an action that can be taken."""
     action = parity.action
     return replace(

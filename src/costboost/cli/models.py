@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,10 @@ from costboost.cli.bill import (
     show_findings,
 )
 from costboost.cli.cells import Form
-from costboost.cli.columns import shown
+from costboost.cli.columns import decisions_of, shown
+from costboost.cli.decide import as_options, parity_of_rows
 from costboost.cli.output import Screen, check_output
-from costboost.cli.prices import Prices
+from costboost.cli.prices import Prices, read_toml
 from costboost.cli.reading import read_cells
 from costboost.cli.recipe import (
     Kept,
@@ -40,6 +41,7 @@ from costboost.cli.recipe import (
 )
 from costboost.cli.train import label_times, note_open
 from costboost.costs import Costs, Expression
+from costboost.decisions import Parity
 from costboost.estimators.adaboost.choices import recipe_words
 from costboost.fitting.time_split import LabelTimes
 from costboost.guarantee import CostBound, cost_bound
@@ -72,8 +74,7 @@ def evaluate(
     cap: float | None = None,
 ) -> None:
     """Bill a model on a table, and bound what new rows cost."""
-    if cap is not None and promise is None:
-        raise UsageError("--cap is the most that a row can cost, for --promise: give that, too.")
+    _check_promise(promise, cap)
     if promise is not None and (groups or propensity):
         raise UsageError("--promise is about rows that count alike and know nothing of each other.")
     kept = read_model(model_path)
@@ -194,18 +195,36 @@ def _plain(one: ScenarioCost) -> dict[str, Any]:
     }
 
 
-def _bound(
-    kept: Kept, rows: TableRows, decided: Any, digest: str, confidence: float, cap: float | None
-) -> CostBound:
+def _check_promise(promise: float | None, cap: float | None) -> None:
+    if cap is not None and promise is None:
+        raise UsageError("--cap is the most that a row can cost, for --promise: give that, too.")
+
+
+def _refuse_training_rows(kept: Kept, digest: str) -> None:
     if digest == kept.recipe.digest:
         raise InputError(
             f"{kept.path} was trained on rows of this very file, about which nothing can be "
             "promised: give --promise rows that are new to it."
         )
+
+
+def _bound(
+    kept: Kept, rows: TableRows, decided: Any, digest: str, confidence: float, cap: float | None
+) -> CostBound:
+    _refuse_training_rows(kept, digest)
     try:
         return cost_bound(rows.truth, decided, costs=rows.costs, confidence=confidence, cap=cap)
     except ValueError as error:
-        raise UsageError(str(error).replace("cap=...", "--cap")) from error
+        raise UsageError(_promise_words(str(error))) from error
+
+
+def _promise_words(message: str) -> str:
+    """Return a message about a promise that speaks of options."""
+    message = message.replace(
+        "give costs.at({...}), the prices it is to hold at.",
+        "give prices without a range, such as --fn amount, at which it is to hold.",
+    )
+    return message.replace("cap=...", "--cap").replace("cap=", "--cap ")
 
 
 def _after(labels: LabelTimes, kept: Kept, screen: Screen) -> Mask:
@@ -467,9 +486,14 @@ def report(
     current: str | None,
     rows: bool,
     title: str | None,
+    promise: float | None = None,
+    cap: float | None = None,
+    parity: Parity | None = None,
+    swap: Sequence[str] = (),
 ) -> None:
     """Write the report of a model on a table whose truth is known."""
     check_output(output, force, (".html", ".htm"))
+    _check_promise(promise, cap)
     kept = read_model(model_path)
     _check_scenarios(kept, scenarios)
     read, found = load_rows(
@@ -480,28 +504,76 @@ def report(
     when = kept.recipe.time  # capacities are those of a day
     note_training_rows(screen, kept, source.digest)
     currency = kept.currency(prices)
-    with screen.listening(), screen.working("Writing the report"):
-        made = make_report(
-            kept.model,
-            read.X,
-            read.truth,
-            costs=read.costs,
-            scenarios=scenario_costs_of(
-                kept, prices, scenarios, read, target or kept.recipe.target
-            ),
-            current=read.current,
-            time=None if when not in read.frame.columns else read.frame[when].to_numpy(),
-            rows=rows,
-            currency=currency,
-            notes=_notes(kept.recipe),
-            title=title or f"{Path(model_path).name} on {Path(source.name).name}",
-        )
-        made.save(output, overwrite=force)
+    if promise is not None:
+        _refuse_training_rows(kept, source.digest)
+    replaced = {
+        Path(what).name: _swapped(what, kept, table, prices, read, form, target) for what in swap
+    }
+    alike = None if parity is None else parity_of_rows(parity, read.frame, read.actions)
+    try:
+        with screen.listening(), screen.working("Writing the report"):
+            made = make_report(
+                kept.model,
+                read.X,
+                read.truth,
+                costs=read.costs,
+                scenarios=scenario_costs_of(
+                    kept, prices, scenarios, read, target or kept.recipe.target
+                ),
+                current=read.current,
+                time=None if when not in read.frame.columns else read.frame[when].to_numpy(),
+                rows=rows,
+                currency=currency,
+                notes=_notes(kept.recipe),
+                title=title or f"{Path(model_path).name} on {Path(source.name).name}",
+                promise=promise,
+                cap=cap,
+                parity=alike,
+                swap=replaced or None,
+            )
+    except ValueError as error:
+        raise InputError(_promise_words(as_options(str(error)))) from error
+    made.save(output, overwrite=force)
     size = Path(output).stat().st_size
     screen.say(f"Wrote {output} ({size / 1024:,.0f} KB): open it in a browser.")
     if rows:
         screen.note("the page holds the values of some rows: --rows asked for it.")
     screen.result({"report": output, "size": size, "rows": rows})
+
+
+def _swapped(
+    what: str,
+    kept: Kept,
+    table: str,
+    prices: Prices,
+    rows: TableRows,
+    form: Form,
+    target: str | None,
+) -> Any:
+    """Return what --swap-with names: decisions of a column or another model, or a price list."""
+    if what in rows.frame.columns:
+        return decisions_of(rows.frame[what], rows.actions, rows.positive)
+    if not Path(what).is_file():
+        raise InputError(
+            f"--swap-with {what!r} is no column of the table and no file: name a column of "
+            "decisions, a model file or a costs.toml."
+        )
+    if Path(what).suffix == ".toml":
+        own = target or kept.recipe.target
+        return scenario_costs_of(kept, prices, {what: read_toml(Path(what))}, rows, own)[what]
+    other = read_model(what)
+
+    def classes_of(one: Kept) -> str:
+        return listed([shown(label) for label in one.model.classes_.tolist()])
+
+    if other.model.classes_.tolist() != kept.model.classes_.tolist():
+        raise InputError(
+            f"--swap-with {what} knows the classes {classes_of(other)}, "
+            f"and {kept.path} {classes_of(kept)}: give models of "
+            "the same target."
+        )
+    theirs, _ = load_rows(other, table, prices, Screen(True), form=form)
+    return answer(other.model, replace(theirs, costs=rows.costs)).decided
 
 
 def _notes(recipe: Recipe) -> dict[str, str]:

@@ -26,7 +26,6 @@ from costboost.cli.cells import Form
 from costboost.cli.columns import decisions_of, unknown_column, unlabelled
 from costboost.cli.compare import exchange_lines, show_swap
 from costboost.cli.decide import limits_of
-from costboost.cli.methods import Maker
 from costboost.cli.models import note_training_rows
 from costboost.cli.output import Advance, Screen, check_output, save_new
 from costboost.cli.prices import Prices
@@ -43,7 +42,7 @@ from costboost.cli.recipe import (
     read_rows,
     take_roles,
 )
-from costboost.cli.train import fit_costs, label_times, note_open
+from costboost.cli.train import Maker, fit_costs, label_times, note_open
 from costboost.inputs.moments import DAY, read_moments, read_span
 from costboost.monitoring import Challenge, Monitor, Period, watch_page
 from costboost.monitoring import challenge as run_challenge
@@ -552,8 +551,8 @@ def _why(found: Challenge, currency: str) -> list[str]:
     if found.pays_by_more_rows:
         return [
             f"It learnt from more rows than the old model: from the latest only, as many as that "
-            f"had, it would have saved {saved} ({sure}). So more rows pay; that the rows have "
-            "changed is not shown."
+            f"had, it would have saved {saved} ({sure}). So it is more rows that pay; that the "
+            "rows have changed is not shown."
         ]
     return [
         f"From the latest rows only, as many as the old model learnt from, it would have saved "

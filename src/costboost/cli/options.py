@@ -15,9 +15,10 @@ import typer
 
 if TYPE_CHECKING:  # a command that is not run must not load what runs it
     from costboost.cli.cells import Form
-    from costboost.cli.methods import Maker
     from costboost.cli.prices import Prices
-    from costboost.cli.train import Choices
+    from costboost.cli.train import Choices, Maker
+    from costboost.costs import FeatureCosts
+    from costboost.decisions import Parity
 
 __all__: list[str] = []
 
@@ -27,7 +28,7 @@ _WRITTEN = "How the table is written, where that cannot be told"
 
 
 def _methods(incomplete: str) -> list[str]:
-    from costboost.cli.methods import method_names  # only a shell that completes asks
+    from costboost.cli.train import method_names  # only a shell that completes asks
 
     return [name for name in method_names() if name.startswith(incomplete)]
 
@@ -69,6 +70,24 @@ FpRange = Annotated[
         "--fp-range",
         metavar="LOW..HIGH",
         help="What is known of the number --fp begins with: two ends, or beta(6, 2).",
+        rich_help_panel=_PRICES,
+    ),
+]
+ColumnCost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column-cost",
+        metavar="COLUMN=PRICE",
+        help="What a column costs before it is known; blood=tsh+t3:22 for those bought together.",
+        rich_help_panel=_PRICES,
+    ),
+]
+ColumnPay = Annotated[
+    str | None,
+    typer.Option(
+        "--column-pay",
+        metavar="row|model",
+        help="Who pays it: each row that needs the column, or the model once.",
         rich_help_panel=_PRICES,
     ),
 ]
@@ -331,6 +350,41 @@ TidyLabels = Annotated[
     ),
 ]
 
+# what is asked of decisions
+
+ParityBy = Annotated[
+    str | None,
+    typer.Option("--parity", metavar="COLUMN", help="Rates of its groups differ little: a region."),
+]
+ParityOf = Annotated[
+    str | None,
+    typer.Option("--parity-of", metavar="RATE", help="Which: rate (if not said), missed, blocked."),
+]
+ParityWithin = Annotated[
+    float | None,
+    typer.Option(
+        "--parity-within", metavar="SHARE", help="How far they may differ: 0.02 if not said."
+    ),
+]
+ParityAction = Annotated[
+    str | None,
+    typer.Option(
+        "--parity-action", metavar="ACTION", help="With rate: of what; else the positive class."
+    ),
+]
+Promise = Annotated[
+    float | None,
+    typer.Option(
+        "--promise",
+        metavar="CONFIDENCE",
+        help="Bound the mean cost of new rows, with this confidence, such as 0.95.",
+    ),
+]
+Cap = Annotated[
+    float | None,
+    typer.Option("--cap", help="With --promise: the most that a row can cost."),
+]
+
 # training
 
 Method = Annotated[
@@ -383,6 +437,36 @@ class PriceOptions:
             benefits=self.benefits,
             currency=self.currency,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParityOptions:
+    """Which rates may differ between which groups, and by how much."""
+
+    parity: ParityBy = None
+    parity_of: ParityOf = None
+    parity_within: ParityWithin = None
+    parity_action: ParityAction = None
+
+    def read(self) -> Parity | None:
+        """Return what is asked for, the groups being a column; None if nothing is."""
+        from costboost.cli.decide import read_parity
+
+        return read_parity(self.parity, self.parity_of, self.parity_within, self.parity_action)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnCostOptions:
+    """What columns cost."""
+
+    column_cost: ColumnCost = None
+    column_pay: ColumnPay = None
+
+    def read(self) -> FeatureCosts | None:
+        """Return the prices of columns, if there are any."""
+        from costboost.cli.prices import read_column_costs
+
+        return read_column_costs(self.column_cost or (), self.column_pay)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -451,11 +535,11 @@ class TrainingOptions:
     seed: Seed = 0
     jobs: Jobs = -1
 
-    def read(self) -> Maker:
+    def read(self, feature_costs: FeatureCosts | None = None) -> Maker:
         """Return what makes the models."""
-        from costboost.cli.methods import Maker
+        from costboost.cli.train import Maker
 
-        return Maker(**asdict(self))
+        return Maker(**asdict(self), feature_costs=feature_costs)
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:

@@ -209,6 +209,42 @@ def _advance(progress: Progress, task: Any, done: int, of: int | None) -> None:
     progress.advance(task, done)
 
 
+class _RoundCallback:
+    """A callback of scikit-learn's that advances a bar after every round."""
+
+    def __init__(self, advance: Advance) -> None:
+        self.advance = advance
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Learn how many rounds there may be."""
+        self.advance(0, of=getattr(context, "max_subtasks", None) or None)
+
+    def on_fit_task_begin(self, estimator: Any, context: Any, **parts: Any) -> None:
+        """Do nothing."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any, **parts: Any) -> bool:
+        """Count a round."""
+        if getattr(context, "task_name", "") == "round":
+            self.advance(1)
+        return False
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing."""
+
+
+@contextlib.contextmanager
+def show_rounds(model: Any, advance: Advance) -> Iterator[None]:
+    """Advance a bar after every round of a fit, where scikit-learn has callbacks (1.9)."""
+    if not hasattr(model, "set_callbacks"):
+        yield
+        return
+    model.set_callbacks(_RoundCallback(advance))
+    try:
+        yield
+    finally:
+        model.set_callbacks()
+
+
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: numpy's numbers as Python's, null for what is no number."""
     if isinstance(value, dict):

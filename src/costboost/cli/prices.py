@@ -36,7 +36,7 @@ import polars as pl
 
 from costboost.cli import InputError, UsageError
 from costboost.cli.columns import label_of, shown
-from costboost.costs import Costs, Expression, ExpressionError
+from costboost.costs import Costs, Expression, ExpressionError, FeatureCosts
 from costboost.costs.laws import Law, Range, named_distribution, read_law
 from costboost.costs.pricing import is_number
 from costboost.costs.uncertain import Uncertain, renamed
@@ -316,6 +316,34 @@ def read_prices(
         benefits=benefits or made.benefits,
         currency=made.currency if currency is None else currency,
     )
+
+
+def read_column_costs(given: Sequence[str], pay: str | None) -> FeatureCosts | None:
+    """Read prices of columns: COLUMN=PRICE, or NAME=COLUMN+COLUMN:PRICE if bought together."""
+    if not given:
+        if pay is not None:
+            raise UsageError("--column-pay says who pays --column-cost: give that too.")
+        return None
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, rest = text.rpartition("=")
+        columns, colon, price = rest.rpartition(":")
+        try:
+            value = float(price)
+        except ValueError:
+            equals = ""
+        if not equals or not name or (colon and not columns):
+            raise UsageError(
+                f"--column-cost {text!r}: write COLUMN=PRICE, such as mri=300, or "
+                "NAME=COLUMN+COLUMN:PRICE of columns bought together, such as blood=tsh+t3:22."
+            )
+        if name in found:
+            raise UsageError(f"--column-cost prices {name!r} twice: give one price.")
+        found[name] = {"columns": columns.split("+"), "cost": value} if colon else value
+    try:
+        return FeatureCosts(found, **({} if pay is None else {"pay": pay}))
+    except ValueError as error:
+        raise UsageError(str(error).replace("feature_costs", "--column-cost", 1)) from None
 
 
 def read_scenarios(given: Sequence[str]) -> dict[str, Prices]:

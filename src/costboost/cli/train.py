@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold
 
+from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.gradient.losses import CLASSIFICATION_LOSSES
+from costboost.boosting.pnorm.methods import METHODS
+from costboost.calibration import CALIBRATORS
 from costboost.cli import InputError, UsageError
 from costboost.cli.bill import (
     MODEL,
@@ -39,19 +43,25 @@ from costboost.cli.columns import (
     tidied,
     unlabelled,
 )
-from costboost.cli.methods import Maker, show_rounds
-from costboost.cli.output import Screen, check_output, save_new
+from costboost.cli.output import Screen, check_output, save_new, show_rounds
 from costboost.cli.prices import Prices
 from costboost.cli.reading import Table, read_source, read_table
 from costboost.cli.recipe import Recipe, TableRows, read_rows, take_roles
+from costboost.costs import FeatureCosts
+from costboost.estimators.adaboost.choices import RECIPE_NAMES
+from costboost.estimators.adaboost.classifier import CostBoostClassifier
+from costboost.estimators.gradient import GradientBoostClassifier
+from costboost.estimators.pnorm import PNormBoostClassifier
 from costboost.fitting.time_split import LabelTimes
 from costboost.text import count, percent
 from costboost.typing import Indices, Mask
 
 __all__ = [
     "Holdout",
-    "fold_rows",
+    "Maker",
+    "check_holdout",
     "hold_out",
+    "method_names",
     "time_codes",
     "Choices",
     "Task",
@@ -63,7 +73,70 @@ __all__ = [
 ]
 
 
-# ---- Held-out rows and folds: by time where there is one, whole groups where there are any.
+# ---- Methods by name, as estimators that can decide by new prices. Named ones are calibrated
+# unless set otherwise: prices change, which uncalibrated methods cannot follow.
+
+
+def method_names() -> list[str]:
+    """Return the names of all methods."""
+    return [
+        *RECIPE_NAMES,
+        *RULES,
+        *(f"gradient:{loss}" for loss in CLASSIFICATION_LOSSES),
+        *METHODS,
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maker:
+    """Settings from which the estimators of all methods are made."""
+
+    rounds: int | None = None
+    calibration: str = "auto"
+    seed: int = 0
+    jobs: int = -1
+    feature_costs: FeatureCosts | None = None
+
+    def make(self, method: str) -> Any:
+        """Return the estimator of a method, not fitted."""
+        known = method_names()
+        if method not in known:
+            raise UsageError(f"--method {method!r} is not known; there are {', '.join(known)}.")
+        if self.jobs == 0:
+            raise UsageError("--jobs 0 would do nothing: give a number of threads, or -1.")
+        params: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.jobs}
+        if self.rounds is not None:
+            params["n_estimators"] = self.rounds
+        params["calibration"] = _calibration(method, self.calibration)
+        if self.feature_costs is not None:
+            params["feature_costs"] = self.feature_costs
+        if method in METHODS:
+            if self.feature_costs is not None:
+                raise UsageError(
+                    f"--column-cost is not for --method {method}, which knows no prices of columns:"
+                    " use auto, a method of the AdaBoost family or gradient:log."
+                )
+            return PNormBoostClassifier(method=method, **params)
+        if method.startswith("gradient:"):
+            return GradientBoostClassifier(method.partition(":")[2], **params)
+        return CostBoostClassifier(method, **params)
+
+
+def _calibration(method: str, given: str) -> str | None:
+    kinds = [name for name in CALIBRATORS if name]
+    if given not in ("auto", "none", *kinds):
+        raise UsageError(f"--calibration {given!r} is not known: auto, none, {', '.join(kinds)}.")
+    if given == "none":
+        return None
+    if given != "auto":
+        return given
+    if method in RECIPE_NAMES or (method in RULES and RULES[method].calibrated):
+        return "auto"
+    loss = CLASSIFICATION_LOSSES.get(method.partition(":")[2])
+    return "sigmoid" if loss is None or loss.uses_costs else None
+
+
+# ---- Held-out rows: by time where there is one, whole groups where there are any.
 
 
 class Holdout(NamedTuple):
@@ -111,7 +184,7 @@ def hold_out(
     else:
         held = np.sort(_drawn(y, part, seed))
         split = Holdout(np.setdiff1d(np.arange(n), held), held, "drawn at random, by class")
-    _check_classes(y, split)
+    check_holdout(y, split)
     return split
 
 
@@ -158,7 +231,8 @@ def _drawn(y: NDArray[Any], part: float, seed: int) -> Indices:
     return np.concatenate(drawn)
 
 
-def _check_classes(y: NDArray[Any], split: Holdout) -> None:
+def check_holdout(y: NDArray[Any], split: Holdout) -> None:
+    """Refuse rows to learn from, or held out, without any of some class."""
     classes = set(np.unique(y).tolist())
     for rows, where in ((split.train, "to learn from"), (split.held, "held out")):
         lacking = classes - set(np.unique(y[rows]).tolist())
@@ -167,52 +241,6 @@ def _check_classes(y: NDArray[Any], split: Holdout) -> None:
                 f"No row {where} is {shown(sorted(lacking, key=str)[0])} ({split.how}): more rows "
                 "are needed, or another --holdout."
             )
-
-
-def fold_rows(
-    y: NDArray[Any],
-    n_folds: int,
-    seed: int,
-    *,
-    time: pl.Series | None = None,
-    groups: NDArray[np.intp] | None = None,
-    labels: LabelTimes | None = None,
-) -> Iterator[tuple[Indices, Indices]]:
-    """Yield rows to learn from and rows to judge by; by time, only later rows judge."""
-    if time is not None:
-        yield from _forward(y, n_folds, time, labels)
-        return
-    rarest = int(min(np.unique(y, return_counts=True)[1]))
-    if rarest < n_folds:
-        raise InputError(
-            f"The rarest class has {count(rarest, 'row')}, fewer than {n_folds} folds: give "
-            f"--folds {max(2, rarest)} or more rows."
-        )
-    if groups is not None:
-        if len(np.unique(groups)) < n_folds:
-            raise InputError(f"There are fewer groups than {n_folds} folds: give fewer --folds.")
-        kept = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-        yield from kept.split(y, y, groups)
-        return
-    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
-
-
-def _forward(
-    y: NDArray[Any], n_folds: int, time: pl.Series, labels: LabelTimes | None
-) -> Iterator[tuple[Indices, Indices]]:
-    codes = time_codes(time)
-    times = labels or LabelTimes.in_order(codes)
-    blocks = np.array_split(np.sort(codes), n_folds + 1)
-    cuts = np.unique([block[0] for block in blocks[1:]])
-    for start, stop in zip(cuts, [*cuts[1:], codes.max() + 1], strict=True):
-        split = Holdout(
-            np.flatnonzero(times.trainable(int(times.when.at[codes == start].min()))),
-            np.flatnonzero((codes >= start) & (codes < stop)),
-            f"a fold by {time.name}",
-        )
-        if len(split.train):
-            _check_classes(y, split)
-            yield split.train, split.held
 
 
 @dataclass(frozen=True, kw_only=True)

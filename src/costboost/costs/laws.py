@@ -112,7 +112,10 @@ class Distribution:
 
     def quantile(self, u: Floats) -> Floats:
         """Return the values at some probabilities."""
-        return np.asarray(self.frozen.ppf(u), dtype=np.float64)
+        law = self.frozen
+        return np.asarray(
+            np.clip(law.ppf(u), *law.support())
+        )  # a discrete one begins a step below, at 0
 
     def below(self, x: Floats) -> tuple[Floats, Floats]:
         """Return ``P(F <= x)`` and ``E[F; F <= x]``, the latter by adaptive quadrature."""

@@ -8,6 +8,7 @@
 Prices enter last: changing them never trains anything again.
 """
 
+from costboost.decisions.asking import BoughtTest, with_unknown_tests
 from costboost.decisions.capacity import Allocation, allocate
 from costboost.decisions.exploring import Exploration, explore_decisions
 from costboost.decisions.mixin import (
@@ -22,8 +23,14 @@ from costboost.decisions.parity import (
     allocate_parity,
     parity_frontier,
 )
+from costboost.decisions.sequential import NextTest, PolicyRun, PricedTest
 
 __all__ = [
+    "BoughtTest",
+    "NextTest",
+    "PolicyRun",
+    "PricedTest",
+    "with_unknown_tests",
     "Allocation",
     "allocate",
     "Exploration",

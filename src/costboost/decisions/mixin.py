@@ -79,7 +79,7 @@ class ReportMixin:
         **how
             Everything else that `costboost.report.make_report` takes: ``sample_weight``,
             ``current``, ``groups``, ``time``, ``rows``, ``currency``, ``names``, ``notes``,
-            ``title``, ``random_state``.
+            ``title``, ``random_state``, ``scenarios``, ``promise``, ``cap``, ``parity``, ``swap``.
 
         Returns
         -------

@@ -460,6 +460,7 @@ def parity_frontier(
     parity: Parity,
     *,
     n_points: int = 21,
+    within: ArrayLike | None = None,
     **how: Any,
 ) -> ParityFrontier:
     """Return what parity costs for every permitted difference.
@@ -469,7 +470,10 @@ def parity_frontier(
     expected, capacity, parity
         As for `allocate_parity`; how far rates may differ is not read.
     n_points : int, default=21
-        At least 2.
+        At least 2, evenly spread.
+    within : array-like, default=None
+        Further differences, such as those that are discussed; beyond that of the cheapest decisions
+        they are left out.
     **how
         What `allocate_parity` takes besides.
 
@@ -491,6 +495,11 @@ def parity_frontier(
     problem = read_problem(expected, capacity, parity, **how)
     own = problem.rates(problem.without.codes)
     widths = np.linspace(float(own.max() - own.min()), 0.0, n_points)
+    if within is not None:
+        asked = np.asarray(within, dtype=np.float64).ravel()
+        if not (asked >= 0).all():
+            raise ValueError(f"within={within!r}: give differences of shares, 0 to 1.")
+        widths = np.unique(np.concatenate([widths, asked[asked < widths[0]]]))[::-1]
     base = float(np.sum(problem.table[np.arange(len(problem.table)), problem.free]))
     found = problem.trade_offs()
     costs, by_group, rates = [], [], []

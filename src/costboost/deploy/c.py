@@ -14,6 +14,7 @@ from typing import Any
 
 from costboost._version import __version__
 from costboost.deploy.c_maps import HELPERS, write_map
+from costboost.deploy.c_numbers import write_numbers
 from costboost.deploy.c_prices import quoted, write_prices, write_struct
 from costboost.deploy.c_trees import (
     array,
@@ -27,6 +28,7 @@ from costboost.deploy.c_trees import (
 )
 from costboost.deploy.exported import Exported, export
 from costboost.deploy.prices import Formula
+from costboost.estimators.wrappers import MinimumCostRegressor
 from costboost.model import Map
 
 __all__ = ["to_c"]
@@ -39,8 +41,8 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 
     Parameters
     ----------
-    model : CostBoostClassifier, GradientBoostClassifier, GradientBoostRegressor or \
-            PNormBoostClassifier
+    model : CostBoostClassifier, GradientBoostClassifier, GradientBoostRegressor, \
+            MinimumCostRegressor or PNormBoostClassifier
         Fitted, with built-in trees; others are refused by name.
     path : path-like, default=None
         Where to write it, too.
@@ -57,6 +59,13 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
             void   model_expected_costs(const double *row, const double *costs, double *expected);
             double model_prediction(const double *row);                  (a regressor's only one)
             double model_code(int column, const char *text);             (columns of text)
+
+        Of a `MinimumCostRegressor`, at prices per unit::
+
+            double model_mean(const double *row);
+            double model_quantile(const double *row, double level);
+            double model_cheapest(const double *row, double under, double over);
+            double model_probability_above(const double *row, double threshold);
 
         A row has one double for each column, NaN where missing, and for text what
         ``model_code`` returns. ``costs`` is ``C[true][action]``, in the order of ``classes_``, row
@@ -88,10 +97,16 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     """
     if not _NAME.fullmatch(name):
         raise ValueError(f"name={name!r} is no name in C: use letters, digits and underscores.")
-    text = _CFile(export(model), name).write()
+    text = _write(model, name)
     if path is not None:
         Path(path).write_text(text, encoding="ascii")
     return text
+
+
+def _write(model: Any, name: str) -> str:
+    if isinstance(model, MinimumCostRegressor):
+        return write_numbers(model, name, _write)
+    return _CFile(export(model), name).write()
 
 
 class _CFile:

@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.costs import Costs
+from costboost.costs import ColumnTests, Costs
 from costboost.decisions import CostDecisionMixin
+from costboost.decisions.asking import ColumnCostsMixin
+from costboost.decisions.sequential import REFERENCE
 from costboost.explain.classifying import ExplainDecisionsMixin
 from costboost.fitting.held_out import EvalSet, read_eval_set
 from costboost.fitting.plan import refuse_if_remote
@@ -42,7 +44,7 @@ from costboost.inputs.checks import (
     set_input_tags,
 )
 from costboost.model import FittedModel
-from costboost.typing import Floats
+from costboost.typing import Codes, Floats
 
 __all__ = [
     "BoostingClassifierMixin",
@@ -214,13 +216,17 @@ class MarginsMixin(OneFit):
         yield from model.staged(X, count_threads(self.n_jobs))
 
 
-class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsMixin):
+class BoostingClassifierMixin(
+    CostDecisionMixin, ColumnCostsMixin, ExplainDecisionsMixin, MarginsMixin
+):
     """Decision values, probabilities, decisions and explanations of a boosting classifier."""
 
     __metadata_request__fit = {"labelled": True, "propensity": True}  # noqa: RUF012
 
     cv: Any
     effective_rows_: float
+    feature_costs_: ColumnTests | None
+    reference_codes_: Codes
     ensemble: bool
     _family: Family
 
@@ -262,10 +268,15 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         given = lambda: {"the classes of y": self.classes_, "costs": trainer.costs}  # noqa: E731
         folds = {"cv": self.cv, "groups": groups, "ensemble": self.ensemble}
         fit_models = self._fit_models(plan)
+        for name in ("feature_costs_", "reference_codes_"):
+            vars(self).pop(name, None)
         with trainer:
             trainer.bin_table()
             trainer.use_eval_sets(held_out)
             set_fitted(self, trainer, fit_models(self, trainer, given, **folds))
+            if plan.tests is not None:
+                self.feature_costs_ = trainer.column_tests
+                self.reference_codes_ = trainer.reference_codes(REFERENCE)
         callbacks.close()
         return self
 
@@ -318,7 +329,7 @@ class BoostingClassifierMixin(CostDecisionMixin, ExplainDecisionsMixin, MarginsM
         ndarray of shape (n_samples, K)
         """
         margins = self._margins(X)
-        return self._model.proba(margins)
+        return self._model.proba(margins, count_threads(self.n_jobs))
 
     @answers_tables
     def predict(self, X: Any, costs: Any = None) -> NDArray[Any]:

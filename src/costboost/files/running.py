@@ -22,7 +22,7 @@ from costboost.runtime.machine import AFTER, EVERY, TerminalLine, ThreadScratch,
 from costboost.runtime.messages import Call
 from costboost.shards.parts import RowSource, TablePart
 
-__all__ = ["answer_in_batches", "StepProgress", "FileTable", "InProcess"]
+__all__ = ["FileTable", "InProcess", "StepProgress", "answer_in_batches"]
 
 
 # ---- Progress of reading, binning and writing, on the terminal.

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from sklearn.base import is_regressor
 
 from costboost.costs import Costs, as_costs
-from costboost.files.cache import make_folder
 from costboost.files.finding import column_kinds, cut_parts, find_files, kind_of, pa, read_files
 from costboost.files.running import FileTable, InProcess, StepProgress, answer_in_batches
-from costboost.files.sources import ParquetColumns, RowGroups, prices_of
+from costboost.files.sources import ParquetColumns, RowGroups, make_folder, prices_of
 from costboost.fitting.plan import refuse_if_remote
 from costboost.inputs.checks import check_number, count_threads
 from costboost.runtime.machine import need

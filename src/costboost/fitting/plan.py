@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.costs import Costs
+from costboost.costs import ColumnTests, Costs, as_feature_costs
 from costboost.fitting.held_out import METRICS
+from costboost.inputs.arrays import find_column
 from costboost.inputs.checks import (
     check_choice,
     check_number,
@@ -122,23 +122,25 @@ def read_interactions(params: Any, X: Any) -> Interactions | None:
     return make_interactions(len(names), groups)
 
 
+def read_feature_costs(params: Any, X: Any) -> ColumnTests | None:
+    """Return what columns cost, or None where no prices are given."""
+    prices = getattr(params, "feature_costs", None)
+    given = None if prices is None else as_feature_costs(prices)
+    if given is None:
+        return None
+    _refuse_outside(params, "feature_costs")
+    init = getattr(params, "init", None)
+    if init is not None and not isinstance(init, str):
+        raise ValueError(
+            f"feature_costs prices the columns of the built-in tree, and init="
+            f"{type(init).__name__} reads all columns of every row. Use init=None, or 'zero'."
+        )
+    return given.bind(column_names(X))
+
+
 def column_names(X: Any) -> list[Any]:
     """Return the names of the columns of a table; their positions where they have none."""
     return [str(name) for name in X.columns] if is_frame(X) else list(range(X.shape[1]))
-
-
-def find_column(key: Any, names: list[Any], parameter: str) -> int:
-    """Return the position of a column given by name or position."""
-    if key in names and not isinstance(key, bool):
-        return names.index(key)
-    is_place = isinstance(key, Integral) and not isinstance(key, bool)
-    if is_place and 0 <= int(key) < len(names):
-        return int(key)
-    known = "numbered from 0" if not names or isinstance(names[0], int) else f"such as {names[0]!r}"
-    raise ValueError(
-        f"{parameter} names column {key!r}, which X does not have: it has {len(names)} columns, "
-        f"{known}."
-    )
 
 
 def _refuse_outside(params: Any, name: str) -> None:
@@ -273,6 +275,10 @@ class TrainingPlan:
     metric : str or callable
         What early stopping goes by.
     patience, tolerance, verbose, on_interrupt : see `costboost.boosting.rounds.StoppingPolicy`
+    tests : ColumnTests or None
+        What columns cost.
+    drawn : None, int, float or str
+        `max_features` as it was given.
     """
 
     setting: Any
@@ -292,6 +298,8 @@ class TrainingPlan:
     verbose: int | Literal["auto"]
     on_interrupt: Literal["raise", "keep"]
     monotone: NDArray[np.int8] | None = None
+    tests: ColumnTests | None = None
+    drawn: Any = None
     target_encoding: bool = False
 
     @classmethod
@@ -314,8 +322,11 @@ class TrainingPlan:
                 "warm_start=True continues one model, and calibration trains several. Set "
                 "calibration=None."
             )
+        tests = read_feature_costs(params, X)
         return cls(
-            limits=_read_limits(params, X),
+            limits=_read_limits(params, X, tests),
+            tests=tests,
+            drawn=params.max_features,
             max_bins=params.max_bins,
             categorical_features=params.categorical_features,
             estimator=params.estimator,
@@ -371,15 +382,19 @@ def _encodes_targets(params: Any) -> bool:
     return bool(given)
 
 
-def _read_limits(params: Any, X: Any) -> Limits:
+def _read_limits(params: Any, X: Any, tests: ColumnTests | None) -> Limits:
     """Return how far trees may grow; "auto" rows in a leaf are for the training to settle."""
     least = params.min_samples_leaf
+    columns = tests.usable() if tests is not None and tests.never else None
     return Limits(
         max_depth=params.max_depth,
         max_leaf_nodes=params.max_leaf_nodes,
         min_samples_leaf=1 if isinstance(least, str) else least,
-        max_features=count_features(params.max_features, X.shape[1]),
+        max_features=count_features(
+            params.max_features, X.shape[1] if columns is None else len(columns)
+        ),
         interactions=read_interactions(params, X),
+        columns=columns,
     )
 
 

@@ -27,7 +27,8 @@ from costboost.inputs.arrays import missing_in
 from costboost.inputs.checks import check_labels, plain_labels, read_numeric_targets
 from costboost.runtime.messages import Call
 from costboost.shards.layout import Folds, Loader, RowData
-from costboost.shards.part_messages import (
+from costboost.shards.parts import (
+    Chosen,
     PartFacts,
     advance_margins,
     apply_to_codes,
@@ -44,7 +45,6 @@ from costboost.shards.part_messages import (
     open_shard,
     unfollow_rows,
 )
-from costboost.shards.parts import Chosen
 from costboost.trees.forest import Forest
 from costboost.typing import Codes, Floats, Int64
 

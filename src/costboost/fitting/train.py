@@ -33,7 +33,7 @@ from costboost.calibration import (
     numbered,
     read_groups,
 )
-from costboost.costs import Costs, as_costs
+from costboost.costs import ColumnTests, Costs, as_costs
 from costboost.fitting import warm
 from costboost.fitting.held_out import (
     EvalSet,
@@ -51,7 +51,16 @@ from costboost.fitting.tables import LocalTable, TrainingTable, draw_buckets
 from costboost.inputs.arrays import encode
 from costboost.inputs.checks import check_weighted_classes, is_spread, warn_caller
 from costboost.shards.layout import Loader, RowData, Shards
-from costboost.typing import Floats, Int64
+from costboost.shards.rows import round_key, uniform
+from costboost.trees.charges import Charges
+from costboost.typing import Codes, Floats, Int64
+
+
+def _late(keys: Floats, weights: Floats) -> Floats:
+    """Return the keys of a weighted draw, by which the smallest are taken; inf of no weight."""
+    late = np.full(len(keys), np.inf)
+    np.divide(keys, weights, out=late, where=weights > 0.0)
+    return late
 
 
 def _no_warning(estimator: str, stop: str) -> None:
@@ -272,6 +281,43 @@ class Trainer:
         return bool(self.costs != as_costs(None, self.classes))
 
     @cached_property
+    def _money(self) -> tuple[float, float]:
+        """The weight of all rows; what a constant answer costs a row more than hindsight."""
+        data = self.row_data
+        assert data.costs is not None
+        prices = data.costs.of_labels(data.y.astype(np.intp), encoded=True)
+        rows = len(data.y) if data.weights is None else float(np.sum(data.weights))
+        constant = np.average(prices, axis=0, weights=data.weights).min()
+        return float(rows), float(constant - np.average(prices.min(axis=1), weights=data.weights))
+
+    @cached_property
+    def entropy(self) -> float:
+        """The mean log loss of the best constant answer."""
+        data = self.row_data
+        shares = np.bincount(data.y, data.weights) / self._money[0]
+        shares = shares[shares > 0.0]
+        return float(-(shares @ np.log(shares)))
+
+    @property
+    def column_tests(self) -> ColumnTests | None:
+        """What columns cost a model of these rows; None where no prices are given."""
+        tests = self.plan.tests
+        return None if tests is None else tests.for_rows(self._money[0])
+
+    def reference_codes(self, most: int) -> Codes:
+        """Return the codes of some rows, (m, d), drawn by their weights and numbers."""
+        chance = uniform(round_key(self.plan.seed, 0), np.arange(self.n_rows)) + 2.0**-54
+        weights = self.row_data.weights
+        keys = -np.log(chance) if weights is None else _late(-np.log(chance), weights)
+        rows = np.sort(np.argsort(keys, kind="stable")[: min(most, int(np.isfinite(keys).sum()))])
+        return self.table.codes_of(rows.astype(np.uint32))
+
+    def charges(self, rate: float = 1.0) -> Charges | None:
+        """Return what a new model pays for columns; None where those that it may use are free."""
+        tests = self.column_tests
+        return Charges(tests, self._money[1], rate) if tests is not None and len(tests) else None
+
+    @cached_property
     def copies(self) -> Int64 | None:
         """The number of each row's set of copies; None where no row has any."""
         return self.table.copies(self.weights)
@@ -463,7 +509,9 @@ class Trainer:
     def warn_if_beaten(self, *beaten: bool) -> None:
         """Warn if no model beat the cheapest constant on the held-out rows."""
         found = [*self._beaten, *beaten]
-        if not (found and all(found)):
+        # Where columns have prices, a constant answer may be all that they are worth.
+        priced = self.plan.tests is not None and len(self.plan.tests) > 0
+        if priced or not (found and all(found)):
             return
         remedy = (
             "At these costs the columns tell too little of the rows, or there are too few rows: "

@@ -7,6 +7,7 @@ come in through ``np.asarray``, by position: their own index is not read.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -285,6 +286,20 @@ def check_encoded(numbers: ArrayLike, n_labels: int, name: str) -> Indices:
         row = _first((given < 0) | (given >= n_labels))[0]
         raise ValueError(f"row {row}: {name} has number {given[row]}, not in 0 .. {n_labels - 1}.")
     return given.astype(np.intp, copy=False)
+
+
+def find_column(key: Any, names: list[Any], parameter: str) -> int:
+    """Return the position of a column given by name or position."""
+    if key in names and not isinstance(key, bool):
+        return names.index(key)
+    is_place = isinstance(key, Integral) and not isinstance(key, bool)
+    if is_place and 0 <= int(key) < len(names):
+        return int(key)
+    known = "numbered from 0" if not names or isinstance(names[0], int) else f"such as {names[0]!r}"
+    raise ValueError(
+        f"{parameter} names column {key!r}, which X does not have: it has {len(names)} columns, "
+        f"{known}."
+    )
 
 
 # Answers of code that is not ours: learners, rules, losses and initial models. It may answer

@@ -10,7 +10,6 @@ from costboost.metrics._capacity import (
     capacity_curve,
     coverage_curve,
 )
-from costboost.metrics._crossval import cross_validate_cost
 from costboost.metrics._curves import (
     brier_curve,
     brier_score,
@@ -18,6 +17,15 @@ from costboost.metrics._curves import (
     cost_curve,
     cost_lines,
     curve_area,
+)
+from costboost.metrics._numbers import (
+    crps,
+    interval_coverage,
+    mean_number_cost,
+    number_savings_score,
+    pinball_loss,
+    quantile_frequencies,
+    total_number_cost,
 )
 from costboost.metrics._policy_cost import BillPart, PolicyCost, policy_cost
 from costboost.metrics._price_ranges import (
@@ -60,7 +68,7 @@ from costboost.metrics._resampling import (
     bootstrap_interval,
     paired_cost_test,
 )
-from costboost.metrics._scorers import CostScorer, make_cost_scorer
+from costboost.metrics._scorers import CostScorer, cross_validate_cost, make_cost_scorer
 from costboost.metrics._swap import DecisionSwap, Exchange, compare_decisions
 from costboost.metrics._thresholds import (
     cheapest_threshold,
@@ -83,6 +91,14 @@ __all__ = [
     "cost_confusion_matrix",
     "f_measure",
     "asymmetric_cost",
+    # what predicted numbers cost, and how good quantiles are
+    "total_number_cost",
+    "mean_number_cost",
+    "number_savings_score",
+    "pinball_loss",
+    "crps",
+    "interval_coverage",
+    "quantile_frequencies",
     # what they earn
     "profit",
     "emp_credit",

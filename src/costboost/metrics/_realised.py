@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import column_or_1d
 
 from costboost.costs.pricing import price_errors
-from costboost.inputs.arrays import encode, read_numbers
+from costboost.inputs.arrays import encode
 from costboost.metrics.prices import (
     cheapest_constant_of,
     check_labels,
     check_weights,
     normalized_of,
     positive_label,
+    read_target,
     realise,
     savings_of,
     total_of,
     weighted_mean,
 )
-from costboost.typing import Floats
 
 
 def total_cost(
@@ -367,14 +366,10 @@ def asymmetric_cost(
     >>> asymmetric_cost([100, 120], [110, 115], over=1, under=3, normalize=False)
     25.0
     """
-    target, answer = _numbers(y_true, "y_true"), _numbers(y_pred, "y_pred")
+    target, answer = read_target(y_true), read_target(y_pred, "y_pred")
     if len(target) != len(answer):
         raise ValueError(f"y_pred has {len(answer)} rows, but y_true has {len(target)}")
     paid = price_errors(target, answer, over, under)
     if normalize:
         return weighted_mean(paid, check_weights(sample_weight, len(paid)))
     return total_of(paid, sample_weight)
-
-
-def _numbers(values: ArrayLike, name: str) -> Floats:
-    return read_numbers(column_or_1d(np.asarray(values)), name, negative=True)

@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from costboost.costs import Costs, as_costs
 from costboost.costs.binding import named
-from costboost.inputs.arrays import encode, missing_in, read_weights
+from costboost.inputs.arrays import encode, missing_in, read_numbers, read_weights
 from costboost.inputs.checks import USUAL, usual_positive
 from costboost.typing import Floats, Mask
 
@@ -46,6 +46,11 @@ def check_labels(y: ArrayLike, name: str = "y_true") -> NDArray[Any]:
     if missing_in(labels).any():
         raise ValueError(f"{name} holds missing values: every row needs a label")
     return labels
+
+
+def read_target(values: ArrayLike, name: str = "y_true") -> Floats:
+    """Read numbers, (n_samples,)."""
+    return read_numbers(column_or_1d(np.asarray(values)), name, negative=True)
 
 
 def weighty(weight: Floats, *arrays: Floats) -> tuple[Floats, ...]:

@@ -26,10 +26,12 @@ import numpy as np
 
 from costboost.typing import Floats
 
-__all__ = ["STAKES", "Bettor", "conformal_growth", "log_growth"]
+__all__ = ["STAKES", "Bettor", "Ratio", "conformal_growth", "log_growth"]
 
 STAKES = (0.01, 0.03, 0.1, 0.3, 0.6)  # of what is the most to be lost on a row
 _POWERS = (0.1, 0.25, 0.5, 0.75)  # of p-values
+_SURE = 1.645  # standard errors by which the reference may have been lucky
+_WINDOW = 7  # periods, over which rows that depend on each other are looked for
 
 
 def log_growth(difference: Floats, most: Floats, dependent: float) -> list[float]:
@@ -99,3 +101,49 @@ class Bettor:
             return 0.0
         mean = float(np.logaddexp.reduce(self.logs)) - math.log(len(self.logs))
         return float(np.logaddexp(mean, -math.log(self.periods + 1)))  # those yet to begin
+
+
+@dataclass
+class Ratio:
+    """Seen against expected in the reference periods, and then the rate to bet against."""
+
+    seen: list[float] = field(default_factory=list)
+    expected: list[float] = field(default_factory=list)
+    variance: list[float] = field(default_factory=list)
+    largest: float = 0.0
+
+    def add(self, seen: Floats, expected: Floats, variance: Floats) -> None:
+        """Take in the rows of a reference period."""
+        self.seen.append(float(seen.sum()))
+        self.expected.append(float(expected.sum()))
+        self.variance.append(float(variance.sum()))
+        self.largest = max(self.largest, float(np.max(expected, initial=0.0)))
+
+    @property
+    def ratio(self) -> float:
+        """Seen over expected; 1 where nothing was expected."""
+        total = sum(self.expected)
+        return sum(self.seen) / total if total > 0 else 1.0
+
+    @property
+    def dependent(self) -> float:
+        """How many rows depend on each other: the variance over that of independent rows.
+
+        That of single periods, or the long-run one (Newey and West 1987), whichever is larger.
+        """
+        spread, n = sum(self.variance), len(self.seen)
+        if n < 2 or spread <= 0:
+            return 1.0
+        off = np.array(self.seen) - self.ratio * np.array(self.expected)
+        single = float(off @ off)
+        lags = range(1, min(_WINDOW, n))
+        together = sum((1 - k / _WINDOW) * float(off[k:] @ off[:-k]) for k in lags)
+        return max(1.0, max(single, single + 2 * together) / spread * n / (n - 1))
+
+    def limit(self, side: float) -> float:
+        """Return the ratio, `_SURE` standard errors to one side of it."""
+        total = sum(self.expected)
+        if total <= 0:
+            return 1.0
+        error = math.sqrt(self.dependent * sum(self.variance)) / total
+        return max(self.ratio + side * _SURE * error, 0.1 * self.ratio)

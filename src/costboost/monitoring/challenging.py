@@ -90,12 +90,15 @@ class Challenge:
 
     @property
     def pays_by_more_rows(self) -> bool:
-        """Whether it pays, but one from as many rows as the old model had does not, or by chance.
+        """Whether it pays, and most of what it saves comes from more rows to learn from.
 
-        Nothing shows then that the rows have changed.
+        One that learnt from as many rows as the old model did saves less than half as much, or not
+        significantly: nothing shows then that the rows have changed.
         """
         as_many = self.saved_by_as_many
-        return self.advice == "replace" and as_many is not None and as_many.low <= 0
+        if self.advice != "replace" or as_many is None:
+            return False
+        return as_many.low <= 0 or 2 * as_many.total < self.saved.total
 
 
 def challenge(

@@ -14,15 +14,25 @@ categories: its size does not depend on the number of rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.typing import Floats, Mask
+from costboost.costs import Costs
+from costboost.metrics.policies import sum_interval
+from costboost.typing import Floats, Indices, Mask
 
-__all__ = ["Reference", "add_period", "column_names", "describe_move", "undo_shift"]
+__all__ = [
+    "Reference",
+    "add_period",
+    "column_names",
+    "columns_worth",
+    "describe_move",
+    "undo_shift",
+]
 
 Reference = dict[str, Any]
 
@@ -153,6 +163,55 @@ def describe_move(X: Any, j: int, reference: Reference) -> dict[str, Any]:
     return {**out, "moved": float(moved)}
 
 
+def columns_worth(
+    model: Any,
+    X: Any,
+    costs: Costs,
+    proba: Floats,
+    references: Mapping[str, Reference | None],
+    n_rows: int,
+    rng: np.random.Generator,
+) -> list[dict[str, Any]]:
+    """Return what the shift of each column costs in a period, the largest first.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : table of shape (n, n_features)
+    costs : Costs
+        Bound to these rows.
+    proba : float64 array of shape (n, K)
+        What the model says of them.
+    references : dict of str -> Reference or None
+        By column.
+    n_rows : int
+        So many rows, drawn by `rng`, are decided again for each column.
+    """
+    n = len(proba)
+    some = np.sort(rng.choice(n, min(n, n_rows), replace=False))
+    part, costs = _take(X, some), costs[some] if costs.per_row else costs
+    now = costs.expected(proba[some])
+    found = []
+    for j, name in enumerate(column_names(X)):
+        reference = references.get(name)
+        undone = None if reference is None else undo_shift(part, j, reference, rng)
+        if reference is None or undone is None:
+            continue
+        then = costs.expected(model._decision_proba(undone, costs))
+        worth = sum_interval((now.min(axis=1) - then.min(axis=1)) * (n / len(some)))
+        found.append(
+            {
+                "name": name,
+                "worth": worth.total,
+                "low": worth.low,
+                "high": worth.high,
+                "changed": float(np.mean(now.argmin(axis=1) != then.argmin(axis=1))),
+                **describe_move(part, j, reference),
+            }
+        )
+    return sorted(found, key=lambda one: -abs(one["worth"]))
+
+
 # ---- Columns of tables of all kinds
 
 
@@ -185,3 +244,9 @@ def _replaced(X: Any, j: int, values: NDArray[Any], missing: Mask) -> Any:
     if hasattr(X, "index"):  # pandas aligns by the index
         column = nw.from_native(column.to_native().set_axis(X.index), series_only=True)
     return frame.with_columns(column).to_native()
+
+
+def _take(X: Any, rows: Indices) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows]

@@ -8,7 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from costboost._version import __version__
-from costboost.monitoring.watching import Monitor, Period
+from costboost.monitoring.periods import Period
+from costboost.monitoring.watching import Monitor
 from costboost.report.page import fill_page, to_json
 from costboost.report.words import esc
 from costboost.text import count, listed, money, number, percent

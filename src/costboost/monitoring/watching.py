@@ -19,180 +19,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from costboost.costs import Costs
-from costboost.inputs.arrays import encode, missing_in
 from costboost.inputs.checks import check_number
 from costboost.inputs.moments import DAY, read_moments, show_moment
-from costboost.metrics.policies import SumInterval, constant_names, sum_interval
+from costboost.metrics.policies import SumInterval, sum_interval
 from costboost.metrics.prices import take
-from costboost.monitoring.betting import Bettor, conformal_growth, log_growth
-from costboost.monitoring.drift import (
-    Reference,
-    add_period,
-    column_names,
-    describe_move,
-    undo_shift,
-)
+from costboost.monitoring.betting import Bettor, Ratio, conformal_growth, log_growth
+from costboost.monitoring.drift import Reference, add_period, column_names, columns_worth
+from costboost.monitoring.periods import Alarm, Decided, Period, decide_rows, read_labels, texts
 from costboost.persistence.writing import write_atomically
 from costboost.typing import Floats, Indices, Mask
 
 __all__ = ["Alarm", "Monitor", "Period"]
 
 FORMAT = 1
-_SURE = 1.645  # standard errors by which the reference may have been lucky
-_WINDOW = 7  # periods, over which rows that depend on each other are looked for
 _KEPT = 1000  # periods of which figures are kept
-
-
-@dataclass
-class Period:
-    """What is known of one period.
-
-    Attributes
-    ----------
-    name : str
-    at : int
-        When it was, in microseconds; periods are in this order.
-    rows : int
-    expected : float
-        What its decisions are expected to cost, by the model's probabilities.
-    constant : dict of str to float
-        What one action for all rows is expected to cost, by policy.
-    decisions : dict of str to int
-        Rows by action.
-    used : dict of str to float
-        Decisions as a share of the capacity, by action.
-    classes : dict of str to float
-        Expected rows by class.
-    prices : list of float
-        The median of each price.
-    columns : list of dict
-        For each column ``name``, ``worth`` (what its shift costs in this period, with ``low`` and
-        ``high``), ``changed`` (the share of rows that are decided differently for it) and how it
-        moved. Empty for reference periods.
-    billed : dict or None
-        Once labels are known: ``rows``, ``open`` (rows without a label), ``paid``, ``expected`` of
-        these rows, ``difference`` with ``low`` and ``high``, ``constant`` and ``seen`` (rows by
-        class).
-    wealth : dict of str to float
-        The wealth of each bet after it, as a logarithm.
-
-    Examples
-    --------
-    >>> from costboost import CostBoostClassifier
-    >>> from costboost.datasets import make_card_fraud
-    >>> from costboost.monitoring import Monitor
-    >>> data = make_card_fraud(3000)
-    >>> model = CostBoostClassifier(n_estimators=10, random_state=0, costs=data.costs.mean())
-    >>> monitor = Monitor(model.fit(data.X[:2000], data.y[:2000]))
-    >>> period = monitor.update(data.X[2000:], period=1, costs=data.costs[2000:])
-    >>> period.rows, sorted(period.constant), period.billed is None
-    (1000, ['do everything', 'do nothing'], True)
-    """
-
-    name: str
-    at: int
-    rows: int
-    expected: float
-    constant: dict[str, float]
-    decisions: dict[str, int]
-    used: dict[str, float]
-    classes: dict[str, float]
-    prices: list[float]
-    columns: list[dict[str, Any]]
-    billed: dict[str, Any] | None = None
-    wealth: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def beyond_chance(self) -> bool:
-        """Whether paid and expected differ by more than the 95 % interval of their difference."""
-        found = self.billed
-        return found is not None and (found["low"] > 0 or found["high"] < 0)
-
-    @property
-    def cheapest(self) -> str:
-        """The constant policy that cost least, or is expected to until labels are known."""
-        costs = self.constant if self.billed is None else self.billed["constant"]
-        return min(costs, key=lambda name: costs[name])
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """An alarm: what rang, in which period, and how sure.
-
-    Attributes
-    ----------
-    signal : str
-        "paid", "more: fraud", "fewer: fraud", "prices".
-    period : str
-    log_wealth, limit : float
-        The logarithm of the wealth of the bet, and what it had to reach.
-    text : str
-
-    Examples
-    --------
-    >>> from costboost.monitoring import Alarm
-    >>> Alarm("paid", "2026-05-04", 5.1, 4.4, "decisions cost more than expected").signal
-    'paid'
-    """
-
-    signal: str
-    period: str
-    log_wealth: float
-    limit: float
-    text: str
-
-
-@dataclass
-class _Ratio:
-    """Seen against expected in the reference periods, and then the rate to bet against."""
-
-    seen: list[float] = field(default_factory=list)
-    expected: list[float] = field(default_factory=list)
-    variance: list[float] = field(default_factory=list)
-    largest: float = 0.0
-
-    def add(self, seen: Floats, expected: Floats, variance: Floats) -> None:
-        self.seen.append(float(seen.sum()))
-        self.expected.append(float(expected.sum()))
-        self.variance.append(float(variance.sum()))
-        self.largest = max(self.largest, float(np.max(expected, initial=0.0)))
-
-    @property
-    def ratio(self) -> float:
-        total = sum(self.expected)
-        return sum(self.seen) / total if total > 0 else 1.0
-
-    @property
-    def dependent(self) -> float:
-        """How many rows depend on each other: the variance over that of independent rows.
-
-        That of single periods, or the long-run one (Newey and West 1987), whichever is larger.
-        """
-        spread, n = sum(self.variance), len(self.seen)
-        if n < 2 or spread <= 0:
-            return 1.0
-        off = np.array(self.seen) - self.ratio * np.array(self.expected)
-        single = float(off @ off)
-        lags = range(1, min(_WINDOW, n))
-        together = sum((1 - k / _WINDOW) * float(off[k:] @ off[:-k]) for k in lags)
-        return max(1.0, max(single, single + 2 * together) / spread * n / (n - 1))
-
-    def limit(self, side: float) -> float:
-        """Return the ratio, `_SURE` standard errors to one side of it."""
-        total = sum(self.expected)
-        if total <= 0:
-            return 1.0
-        error = math.sqrt(self.dependent * sum(self.variance)) / total
-        return max(self.ratio + side * _SURE * error, 0.1 * self.ratio)
 
 
 class Monitor:
@@ -277,7 +125,7 @@ class Monitor:
         self.alarms: list[Alarm] = []
         self._columns: dict[str, Reference | None] = {}
         self._bettors: dict[str, Bettor] = {}
-        self._ratios: dict[str, _Ratio] = {}
+        self._ratios: dict[str, Ratio] = {}
         self._n_billed = 0
         self._fixed: list[float] | None = None  # prices that were one number in all periods; nan
         self._n_watched = 0
@@ -324,14 +172,14 @@ class Monitor:
         at, name = int(when.at[0]), show_moment(int(when.at[0]), dates=when.dates)
         name = name if when.dates else f"{at / DAY:g}"
         known = next((p for p in reversed(self.periods) if p.at == at), None)
-        rows = _decide(self.model, X, costs, decisions)
+        rows = decide_rows(self.model, X, costs, decisions)
         if known is None:
             if self.periods and at < self.periods[-1].at:
                 raise ValueError(
                     f"period {name} is before {self.periods[-1].name}, the last one watched: give "
                     "periods in the order of time."
                 )
-            labels = None if y is None else _read_labels(self.model.classes_, y, rows)
+            labels = None if y is None else read_labels(self.model.classes_, y, rows)
             known = self._watch(rows, X, name, at)
         else:
             labels = self._check_again(known, y, rows)
@@ -339,7 +187,7 @@ class Monitor:
             self._bill(known, rows, *labels)
         return known
 
-    def _check_again(self, known: Period, y: Any, rows: _Decided) -> tuple[Mask, Indices]:
+    def _check_again(self, known: Period, y: Any, rows: Decided) -> tuple[Mask, Indices]:
         """Return the labels of a period that was watched before."""
         if known.billed is not None or y is None:
             done = "billed" if known.billed is not None else "watched"
@@ -359,9 +207,9 @@ class Monitor:
                 f"period {known.name} is to be billed before {before.name}: give the labels of "
                 f"{before.name} first (missing ones where they never came)."
             )
-        return _read_labels(self.model.classes_, y, rows)
+        return read_labels(self.model.classes_, y, rows)
 
-    def _watch(self, rows: _Decided, X: Any, name: str, at: int) -> Period:
+    def _watch(self, rows: Decided, X: Any, name: str, at: int) -> Period:
         actions, classes = rows.actions, rows.classes
         counts = np.bincount(rows.taken, minlength=len(actions)).tolist()
         decisions = dict(zip(actions, counts, strict=True))
@@ -383,7 +231,10 @@ class Monitor:
         if self._n_watched < self.reference:
             self._learn_columns(X)
         elif self.drift_rows:
-            found.columns = self._columns_worth(rows, X)
+            rng = np.random.default_rng([self._n_watched, 1])
+            found.columns = columns_worth(
+                self.model, X, rows.costs, rows.proba, self._columns, self.drift_rows, rng
+            )
         self._n_watched += 1
         self.periods = [*self.periods, found][-_KEPT:]
         self._bet_on_prices(found, rows)
@@ -396,38 +247,9 @@ class Monitor:
             for j, name in enumerate(column_names(X)):
                 self._columns[name] = add_period(self._columns.get(name), X, j)
 
-    def _columns_worth(self, rows: _Decided, X: Any) -> list[dict[str, Any]]:
-        """Return what the shift of each column costs in this period, the largest first."""
-        n = len(rows.taken)
-        rng = np.random.default_rng([self._n_watched, 1])
-        some = np.sort(rng.choice(n, min(n, self.drift_rows), replace=False))
-        part, costs = _take(X, some), rows.costs[some] if rows.costs.per_row else rows.costs
-        now = costs.expected(rows.proba[some])
-        found = []
-        for j, name in enumerate(column_names(X)):
-            reference = self._columns.get(name)
-            undone = None if reference is None else undo_shift(part, j, reference, rng)
-            if reference is None or undone is None:
-                continue
-            then = costs.expected(self.model._decision_proba(undone, costs))
-            difference = (now.min(axis=1) - then.min(axis=1)) * (n / len(some))
-            worth = sum_interval(difference)
-            changed = float(np.mean(now.argmin(axis=1) != then.argmin(axis=1)))
-            found.append(
-                {
-                    "name": name,
-                    "worth": worth.total,
-                    "low": worth.low,
-                    "high": worth.high,
-                    "changed": changed,
-                    **describe_move(part, j, reference),
-                }
-            )
-        return sorted(found, key=lambda one: -abs(one["worth"]))
-
     # --- prices
 
-    def _bet_on_prices(self, period: Period, rows: _Decided) -> None:
+    def _bet_on_prices(self, period: Period, rows: Decided) -> None:
         """Ring where a price that never varied is another, or medians are unlike those before."""
         before = self._fixed
         self._fixed = [
@@ -458,7 +280,7 @@ class Monitor:
 
     # --- the bill
 
-    def _bill(self, period: Period, rows: _Decided, known: Mask, codes: Indices) -> None:
+    def _bill(self, period: Period, rows: Decided, known: Mask, codes: Indices) -> None:
         prices = rows.costs.of_labels(np.where(known, codes, 0), encoded=True)[known]
         paid = take(prices, rows.taken[known])
         expected = rows.expected_taken[known]
@@ -482,14 +304,14 @@ class Monitor:
             p = rows.proba[known, k]
             sums[name] = ((codes[known] == k).astype(np.float64), p, p * (1 - p))
         for name, (one, other, variance) in sums.items():
-            ratio = self._ratios.setdefault(name, _Ratio())
+            ratio = self._ratios.setdefault(name, Ratio())
             if self._n_billed <= self.reference:
                 ratio.add(one, other, variance)
             else:
                 self._bet_on_labels(period, name, ratio, one, other)
 
     def _bet_on_labels(
-        self, period: Period, name: str, ratio: _Ratio, seen: Floats, expected: Floats
+        self, period: Period, name: str, ratio: Ratio, seen: Floats, expected: Floats
     ) -> None:
         most = (1 + self.tolerance) * ratio.limit(1)
         above = most * expected
@@ -536,7 +358,7 @@ class Monitor:
         state = {
             "format": FORMAT,
             "key": self.key,
-            "classes": _texts(self.model.classes_),
+            "classes": texts(self.model.classes_),
             "settings": self._settings(),
             "periods": [asdict(period) for period in self.periods],
             "alarms": [asdict(alarm) for alarm in self.alarms],
@@ -587,7 +409,7 @@ class Monitor:
         if state["format"] != FORMAT:
             raise ValueError(f"{path} was written by a newer version: upgrade costboost.")
         key = settings.get("key", "")
-        if state["classes"] != _texts(getattr(model, "classes_", [])) or state["key"] != key:
+        if state["classes"] != texts(getattr(model, "classes_", [])) or state["key"] != key:
             raise ValueError(
                 f"{path} is the state of another model: name another file to begin anew."
             )
@@ -603,7 +425,7 @@ class Monitor:
             made.alarms = [Alarm(**alarm) for alarm in state["alarms"]]
             made._columns = state["columns"]
             made._bettors = {name: Bettor(**kept) for name, kept in state["bettors"].items()}
-            made._ratios = {name: _Ratio(**kept) for name, kept in state["ratios"].items()}
+            made._ratios = {name: Ratio(**kept) for name, kept in state["ratios"].items()}
             made._n_billed, made._n_watched = state["n_billed"], state["n_watched"]
             made._fixed = state["fixed"]
         except (KeyError, TypeError) as error:
@@ -611,137 +433,3 @@ class Monitor:
                 f"{path} is damaged ({error}): name another file to begin anew."
             ) from None
         return made
-
-
-# ---- Decisions and what they are expected to cost
-
-
-@dataclass(frozen=True)
-class _Decided:
-    """Rows of a period with their probabilities, prices and decisions.
-
-    Attributes
-    ----------
-    proba : ndarray of shape (n, K)
-    costs : Costs
-        Bound to the classes and the rows.
-    expected : ndarray of shape (n, A)
-    taken : ndarray of shape (n,)
-        Numbers of actions.
-    """
-
-    proba: Floats
-    costs: Costs
-    expected: Floats
-    taken: Indices
-
-    @property
-    def expected_taken(self) -> Floats:
-        """What each decision is expected to cost, (n,)."""
-        return take(self.expected, self.taken)
-
-    @property
-    def actions(self) -> list[str]:
-        """The names of the actions."""
-        return _texts(self.costs.actions)
-
-    @property
-    def classes(self) -> list[str]:
-        """The names of the classes."""
-        return _texts(self.costs.classes)
-
-    @property
-    def policies(self) -> list[str]:
-        """The names of policies that take one action for all rows."""
-        square = self.costs.is_square and len(self.classes) == 2
-        return constant_names(self.actions, self.costs.positive_number if square else None)
-
-    @property
-    def watched_classes(self) -> list[tuple[int, str]]:
-        """Numbers and names of the classes that are counted: of two, the positive one."""
-        names = self.classes
-        if len(names) > 2:
-            return list(enumerate(names))
-        k = self.costs.positive_number
-        k = 1 if k is None else k
-        return [(k, names[k])]
-
-    def beyond_least(self, known: Mask, paid: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return paid, expected and variance of what a decision can cost beyond its least."""
-        n = len(self.taken)
-        each = np.stack(
-            [
-                take(self.costs.of_labels(np.full(n, k), encoded=True), self.taken)[known]
-                for k in range(self.proba.shape[1])
-            ],
-            axis=1,
-        )
-        least, p = each.min(axis=1), self.proba[known]
-        over = each - least[:, None]
-        mean = np.sum(p * over, axis=1)
-        return paid - least, mean, np.maximum(0.0, np.sum(p * over**2, axis=1) - mean**2)
-
-    @property
-    def _parts(self) -> list[tuple[str, Any]]:
-        return [
-            (f"the price of {action} where {label} is true", part)
-            for k, label in enumerate(self.classes)
-            for action, part in zip(self.actions, self.costs.of_class(k), strict=True)
-        ]
-
-    @property
-    def cells(self) -> list[str]:
-        """What each price is called."""
-        return [name for name, _ in self._parts]
-
-    @property
-    def medians(self) -> list[float]:
-        """The median of each price."""
-        return [float(np.median(part)) for _, part in self._parts]
-
-    @property
-    def fixed(self) -> list[float]:
-        """Each price that is the same in all rows; NaN for the others."""
-        return [float(np.min(part)) if np.ptp(part) == 0 else math.nan for _, part in self._parts]
-
-
-def _decide(model: Any, X: Any, costs: Any, decisions: Any) -> _Decided:
-    """Return the decisions of the rows, those given or the cheapest."""
-    if len(X) == 0:
-        raise ValueError("the period has no rows: leave it out.")
-    bound = model._decision_costs(costs, X)
-    proba = np.asarray(model._decision_proba(X, costs))
-    expected = bound.expected(proba)
-    if decisions is None:
-        return _Decided(proba, bound, expected, bound.decide(proba, encoded=True))
-    given = np.asarray(decisions)
-    if given.shape != (len(proba),):
-        raise ValueError(
-            f"decisions has shape {given.shape}: give one decision for each of the {len(proba)} "
-            "rows."
-        )
-    return _Decided(proba, bound, expected, encode(bound.actions, given, "decisions"))
-
-
-def _read_labels(classes: NDArray[Any], y: ArrayLike, rows: _Decided) -> tuple[Mask, Indices]:
-    """Return which labels are known, and their numbers (0 for the others)."""
-    given = np.asarray(y)
-    if given.shape != (len(rows.taken),):
-        raise ValueError(
-            f"y has shape {given.shape}: give one label for each of the {len(rows.taken)} rows, "
-            "missing where it is not known."
-        )
-    known = ~missing_in(given)
-    codes = np.zeros(len(given), dtype=np.intp)
-    codes[known] = encode(classes, np.array(given[known].tolist()), "y") if known.any() else 0
-    return known, codes
-
-
-def _texts(labels: Any) -> list[str]:
-    return [str(label) for label in np.asarray(labels).tolist()]
-
-
-def _take(X: Any, rows: Indices) -> Any:
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows]

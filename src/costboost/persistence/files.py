@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from costboost._version import __version__
 from costboost.persistence.container import PRELUDE, ModelFileError, lay_out, open_contents
-from costboost.persistence.counting import check_amount
 from costboost.persistence.kinds import ESTIMATORS
-from costboost.persistence.packing import Packer, unpack
+from costboost.persistence.packing import Packer, check_amount, unpack
 from costboost.persistence.writing import write_atomically
 
 __all__ = ["ModelFile", "load", "read", "save"]

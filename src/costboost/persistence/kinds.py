@@ -22,7 +22,14 @@ from sklearn.frozen import FrozenEstimator
 
 from costboost import calibration
 from costboost.binning.binner import Binner
-from costboost.costs import Costs, Expression, NumberCosts, NumberDistribution
+from costboost.costs import (
+    ColumnTests,
+    Costs,
+    Expression,
+    FeatureCosts,
+    NumberCosts,
+    NumberDistribution,
+)
 from costboost.costs.state import State
 from costboost.decisions import Parity
 from costboost.estimators.adaboost.classifier import CostBoostClassifier
@@ -301,11 +308,18 @@ _ROUNDS: Fields = {
 }
 _BOOSTED: Fields = {**_ROUNDS, "_model": FittedModel}
 _GRADIENT: Fields = {**_BOOSTED, "start_": Floats}
+_PRICED: Fields = {"feature_costs_": ColumnTests, "reference_codes_": NDArray[np.uint8]}
 
 #: What ``fit`` sets, and of which type; anything else that an estimator holds is refused.
 FITTED: dict[type[Any], Fields] = {
-    CostBoostClassifier: {**_CLASSES, **_BOOSTED, "_rule_name": str, "recipe_": dict[str, Any]},
-    GradientBoostClassifier: {**_CLASSES, **_GRADIENT},
+    CostBoostClassifier: {
+        **_CLASSES,
+        **_BOOSTED,
+        **_PRICED,
+        "_rule_name": str,
+        "recipe_": dict[str, Any],
+    },
+    GradientBoostClassifier: {**_CLASSES, **_GRADIENT, **_PRICED},
     GradientBoostRegressor: {**_TABLE, **_GRADIENT, "training_costs_": NumberCosts},
     MinimumCostRegressor: {
         **_TABLE,
@@ -360,9 +374,15 @@ FITTED: dict[type[Any], Fields] = {
 }
 # What a fit may leave out: histories depend on the method, names on the table, and as how many
 # rows they count on whether only some have labels.
-_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", "training_costs_"} - {"estimators_"}
+_OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", "training_costs_", *_PRICED} - {
+    "estimators_"
+}
 # Parameters that a release added, with what files written before it mean by not having them.
-_ADDED: dict[type[Any], Fields] = {GradientBoostRegressor: {"costs": None}}
+_ADDED: dict[type[Any], Fields] = {
+    CostBoostClassifier: {"feature_costs": None},
+    GradientBoostClassifier: {"feature_costs": None},
+    GradientBoostRegressor: {"costs": None},
+}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in
@@ -461,6 +481,8 @@ def _kinds() -> list[Kind]:
         Kind(Expression, Expression.__getstate__, _make_expression),
         Kind(np.random.RandomState, _random_fields, _make_random),
         data_kind(Parity),
+        data_kind(FeatureCosts),
+        data_kind(ColumnTests),
         data_kind(Forest),
         data_kind(Member, checks.check_member),
         data_kind(Mixture, checks.check_member),

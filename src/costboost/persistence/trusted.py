@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from costboost.boosting.adaboost.evaluation import Hypothesis
-from costboost.boosting.adaboost.learner import OutsideVotes, WeakEstimator, WeakTree
+from costboost.boosting.adaboost.learner import Hypothesis, OutsideVotes, WeakEstimator, WeakTree
 from costboost.boosting.adaboost.loop import Round
 from costboost.boosting.gradient.learner import Init, OutsideSteps
 from costboost.boosting.gradient.loop import GradientRound

@@ -7,7 +7,7 @@ styles and markers of their own. Numbers come from `costboost.metrics`. Drawing 
 """
 
 from costboost.plots._capacity import CapacityDisplay, CoverageDisplay
-from costboost.plots._cost_curve import CostCurveDisplay
+from costboost.plots._cost_curve import CostCurveDisplay, NumberCostDisplay
 from costboost.plots._explanations import ContributionsDisplay, DecisionDisplay
 from costboost.plots._parity import FairnessFrontierDisplay
 from costboost.plots._policies import PolicyDisplay, SwapDisplay
@@ -17,7 +17,7 @@ from costboost.plots._ratio_curves import BrierCurveDisplay, NetBenefitDisplay
 from costboost.plots._savings import SavingsCurveDisplay
 from costboost.plots._thresholds import ThresholdCostDisplay
 from costboost.plots._training import TrainingCostDisplay
-from costboost.plots.reliability import ReliabilityDisplay
+from costboost.plots.reliability import QuantileCalibrationDisplay, ReliabilityDisplay
 
 __all__ = [
     # over all cost ratios
@@ -39,6 +39,9 @@ __all__ = [
     "CoverageDisplay",
     # parity between groups
     "FairnessFrontierDisplay",
+    # of numbers
+    "NumberCostDisplay",
+    "QuantileCalibrationDisplay",
     # of probabilities, of training, of many data sets
     "ReliabilityDisplay",
     "TrainingCostDisplay",

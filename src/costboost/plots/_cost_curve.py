@@ -1,4 +1,4 @@
-"""The cost curve: the lowest cost that a ranking allows, for all costs at once."""
+"""Curves of cost: of a ranking, for all costs at once; of numbers, answered higher or lower."""
 
 from __future__ import annotations
 
@@ -8,26 +8,36 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost.costs import as_number_costs
+from costboost.inputs.checks import check_number
 from costboost.metrics import cost_curve, cost_lines, curve_area, normalized_cost
+from costboost.metrics.prices import check_weights, read_target, weighted_mean
 from costboost.plots._base import (
     BinaryDisplay,
     limit_loss,
     mark,
     mark_own,
+    model_name,
     own_decisions,
     positive_of,
     probability_cost,
 )
 from costboost.plots.style import (
+    CURVE,
     axes_for,
     curve_style,
     dress,
     entry,
+    highest,
     need_matplotlib,
     once,
+    plain_ticks,
+    point,
     show_legend,
+    tagged,
+    unit,
 )
-from costboost.text import number
+from costboost.text import money, number
 from costboost.typing import Floats
 
 
@@ -232,3 +242,186 @@ class CostCurveDisplay(BinaryDisplay):
         alpha = float(np.clip(5 / len(ends), 0.03, 0.5))
         drawn = LineCollection(ends, colors=[self.line_.get_color()], linewidths=0.6, alpha=alpha)
         return self.ax_.add_collection(drawn, autolim=False)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class NumberCostDisplay:
+    """What predicted numbers cost, were all of them higher or lower by the same share.
+
+    Two parts add up to the cost: what rows pay that are answered too low, which falls as answers
+    rise, and what rows pay that are answered too high. Numbers that were decided by their prices
+    lie near the bottom of the sum.
+
+    It is recommended to use `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    factor : ndarray of shape (n_points,)
+        By what the numbers are multiplied.
+    under, over : ndarray of shape (n_points,)
+        Mean cost per row of answers too low, and too high.
+    own : float
+        Mean cost of the numbers as they are.
+    name : str, default=None
+        What the legend calls the model.
+    currency : str, default=None
+        Of the axis.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        The cost.
+    under_, over_ : Line2D
+        Its two parts.
+    own_ : Line2D
+        The mark of the numbers as they are.
+    ax_, figure_, legend_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from costboost.plots import NumberCostDisplay
+    >>> display = NumberCostDisplay.from_predictions(
+    ...     [100, 120, 90], [110, 115, 100], costs={"under": 3, "over": 1}
+    ... )
+    >>> display.own
+    11.666666666666666
+    >>> plt.close(display.figure_)
+    """
+
+    factor: Floats
+    under: Floats
+    over: Floats
+    own: float
+    name: str | None = None
+    currency: str | None = None
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, costs: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw a regressor's predictions.
+
+        Parameters
+        ----------
+        estimator : regressor
+            Fitted. One that takes `costs` in ``predict`` decides by them.
+        X, y : table and array-like of shape (n_samples,)
+            Rows that the model was not trained on.
+        costs : NumberCosts or dict, default=None
+            None: those that the model was fitted with.
+        **kwargs : dict
+            Passed to `from_predictions`.
+
+        Returns
+        -------
+        display : NumberCostDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_estimator")
+        held = getattr(estimator, "costs_", getattr(estimator, "training_costs_", None))
+        if costs is None and held is None:
+            raise ValueError(
+                f"{type(estimator).__name__} was fitted without prices: give costs=NumberCosts("
+                "under=, over=)."
+            )
+        bound = as_number_costs(held if costs is None else costs).bind_table(X)
+        given = {"costs": bound} if hasattr(estimator, "predict_quantile") else {}
+        kwargs = {"name": model_name(estimator), **kwargs}
+        return cls.from_predictions(y, estimator.predict(X, **given), costs=bound, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        costs: Any,
+        sample_weight: ArrayLike | None = None,
+        span: float = 0.5,
+        name: str | None = None,
+        currency: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw predicted numbers.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            True and predicted numbers.
+        costs : NumberCosts or dict
+            Prices, constant or per row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights.
+        span : float, default=0.5
+            The share by which numbers are raised and lowered at most.
+        name : str, default=None
+            What the legend calls the model.
+        currency : str, default=None
+            Of the axis.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : NumberCostDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_predictions")
+        check_number("span", span, low=0.0, high=1.0, open_low=True)
+        target, answer = read_target(y_true), read_target(y_pred, "y_pred")
+        prices, weight = as_number_costs(costs), check_weights(sample_weight, len(target))
+        factor = 1.0 + span * np.linspace(-1.0, 1.0, 101)
+        parts = np.empty((2, len(factor)))
+        for i, by in enumerate(factor):
+            numbers = answer * by
+            paid, low = prices.of_numbers(target, numbers), numbers < target
+            parts[:, i] = [weighted_mean(np.where(s, paid, 0.0), weight) for s in (low, ~low)]
+        own = weighted_mean(prices.of_numbers(target, answer), weight)
+        made = cls(
+            factor=factor, under=parts[0], over=parts[1], own=own, name=name, currency=currency
+        )
+        return made.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the cost and its two parts.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        name : str, default=None
+            What the legend calls the model; by default the name it has.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for the curve of the cost.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_for(ax, "NumberCostDisplay.plot")
+        self.figure_ = self.ax_.figure
+        change, total = 100.0 * (self.factor - 1.0), self.under + self.over
+        best = int(np.argmin(total))
+        facts = (
+            f"{money(self.own)} as they are, {money(float(total[best]))} at {change[best]:+.0f} %"
+        )
+        style = curve_style(self.ax_, kwargs)
+        label = entry(self.ax_, self.name if name is None else name, facts)
+        self.line_ = self.ax_.plot(change, total, **{"label": label, **style})[0]
+        color = self.line_.get_color()
+        thin = {"color": color, "linewidth": 1.2, "zorder": 2}
+        parts = ((self.under, ":", "of answers too low"), (self.over, "-.", "of answers too high"))
+        first = len(tagged(self.ax_, CURVE)) == 1  # of several models, whose parts look alike
+        self.under_, self.over_ = (
+            self.ax_.plot(change, part, linestyle=line, label=text if first else None, **thin)[0]
+            for part, line, text in parts
+        )
+        self.own_ = point(self.ax_, 0.0, self.own, color, "o")
+        dress(self.ax_, "All numbers higher by (%)", unit("Mean cost of a row", self.currency))
+        self.ax_.set_ylim(0.0, 1.05 * highest(self.ax_) or 1.0)
+        plain_ticks(self.ax_.yaxis)
+        self.legend_ = show_legend(self.ax_)
+        return self

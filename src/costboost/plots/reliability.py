@@ -1,4 +1,4 @@
-"""Observed frequencies against predicted probabilities: the bins, and the picture of them."""
+"""Observed frequencies against predicted probabilities, of classes and of quantiles."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from costboost.metrics import brier_score
-from costboost.metrics.prices import check_binary, check_labels, positive_label
-from costboost.plots._base import BinaryDisplay, bound_costs
+from costboost.metrics import brier_score, crps, quantile_frequencies
+from costboost.metrics.prices import check_binary, check_labels, check_weights, positive_label
+from costboost.plots._base import BinaryDisplay, bound_costs, model_name
 from costboost.plots.style import (
     CURVE,
     axes_for,
@@ -250,6 +250,174 @@ class ReliabilityDisplay(BinaryDisplay):
             plain_ticks(beneath.xaxis)
         beneath.set(xlim=self.ax_.get_xlim(), ylim=(0, 1.08 * highest))
         plain_ticks(beneath.yaxis)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class QuantileCalibrationDisplay:
+    """How many numbers lie up to the quantiles that were predicted for them.
+
+    On the diagonal, a share p of the numbers lies up to the quantile of level p. Orders by a
+    critical fractile are only as good as that holds near it. Bars are intervals of what happened
+    (Wilson).
+
+    It is recommended to use `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n_levels,)
+    observed : ndarray of shape (n_levels,)
+        Share of numbers up to each quantile.
+    crps : float
+        The continuous ranked probability score, by these levels.
+    lower, upper : ndarray of shape (n_levels,), default=None
+        Interval of the share.
+    name : str, default=None
+        What the legend calls the model.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        Observed shares against levels.
+    bars_ : LineCollection or None
+        The intervals.
+    diagonal_ : Line2D
+        Perfect calibration.
+    ax_, figure_, legend_
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from costboost.plots import QuantileCalibrationDisplay
+    >>> display = QuantileCalibrationDisplay.from_predictions(
+    ...     [1, 2, 3, 4], [[1, 3]] * 4, levels=[0.25, 0.75]
+    ... )
+    >>> display.observed.tolist()
+    [0.25, 0.75]
+    >>> plt.close(display.figure_)
+    """
+
+    levels: Floats
+    observed: Floats
+    crps: float
+    lower: Floats | None = None
+    upper: Floats | None = None
+    name: str | None = None
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, levels: ArrayLike | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw the quantiles of a model with ``predict_quantile``.
+
+        Parameters
+        ----------
+        estimator : MinimumCostRegressor
+            Fitted.
+        X, y : table and array-like of shape (n_samples,)
+            Rows that the model was not trained on.
+        levels : array-like of shape (n_levels,), default=None
+            Rising, strictly between 0 and 1; None: 0.05 to 0.95.
+        **kwargs : dict
+            Passed to `from_predictions`.
+
+        Returns
+        -------
+        display : QuantileCalibrationDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_estimator")
+        at = np.arange(1, 20) / 20 if levels is None else np.asarray(levels, dtype=float)
+        kwargs = {"name": model_name(estimator), **kwargs}
+        return cls.from_predictions(y, estimator.predict_quantile(X, at), levels=at, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        quantiles: ArrayLike,
+        *,
+        levels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        confidence: float | None = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw predicted quantiles.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True numbers.
+        quantiles : array-like of shape (n_samples, n_levels)
+            As ``predict_quantile`` returns them.
+        levels : array-like of shape (n_levels,)
+            Rising, strictly between 0 and 1.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights.
+        confidence : float or None, default=0.95
+            Of the intervals; None: no intervals.
+        name : str, default=None
+            What the legend calls the model.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        **kwargs : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : QuantileCalibrationDisplay
+        """
+        need_matplotlib(f"{cls.__name__}.from_predictions")
+        how: dict[str, Any] = {"levels": levels, "sample_weight": sample_weight}
+        observed = quantile_frequencies(y_true, quantiles, **how)
+        weight = check_weights(sample_weight, len(np.asarray(y_true)))
+        rows = np.full(len(observed), np.sum(weight) ** 2 / np.sum(weight**2))  # Kish
+        lower, upper = (
+            (None, None) if confidence is None else wilson_interval(observed, rows, confidence)
+        )
+        made = cls(
+            levels=np.asarray(levels, dtype=float),
+            observed=observed,
+            crps=crps(y_true, quantiles, **how),
+            lower=lower,
+            upper=upper,
+            name=name,
+        )
+        return made.plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw observed shares against levels.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: on a new figure.
+        name : str, default=None
+            What the legend calls the model; by default the name it has.
+        **kwargs : dict
+            Passed to matplotlib's `plot` for the curve.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_for(ax, "QuantileCalibrationDisplay.plot", figsize=(5.6, 5.0))
+        self.figure_ = self.ax_.figure
+        label = entry(self.ax_, self.name if name is None else name, f"CRPS {number(self.crps, 4)}")
+        style = {**curve_style(self.ax_, kwargs, markers=True), "markevery": 1}
+        self.diagonal_ = once(
+            self.ax_, "costboost-diagonal", [0, 1], [0, 1], label="perfectly calibrated"
+        )
+        self.line_ = self.ax_.plot(self.levels, self.observed, **{"label": label, **style})[0]
+        self.bars_ = None
+        if self.lower is not None and self.upper is not None:
+            bars = {"color": self.line_.get_color(), "linewidth": 1.0, "alpha": 0.7, "zorder": 2}
+            self.bars_ = self.ax_.vlines(self.levels, self.lower, self.upper, **bars)
+        dress(self.ax_, "Level of the quantile", "Share of numbers up to it")
+        self.ax_.set(xlim=(0, 1), ylim=(-0.02, 1.02))
+        self.legend_ = show_legend(self.ax_)
+        return self
 
 
 def _axes_beneath(ax: Any) -> Any:

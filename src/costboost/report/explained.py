@@ -25,7 +25,7 @@ from costboost.report.words import Words, esc
 from costboost.text import fixed, percent
 from costboost.typing import Floats
 
-__all__ = ["can_explain", "what_matters", "explained_html", "pick_rows"]
+__all__ = ["can_explain", "what_matters", "explained_html", "pick_rows", "row_html"]
 
 
 # ---- Importance: how much each column moves the model's answers, on average over some rows.
@@ -155,7 +155,8 @@ def explained_html(subject: Subject, words: Words) -> str:
         parts.append(
             f'<details class="row"><summary>Row {i}: decided <b>{esc(decided)}</b>, was '
             f'<b>{esc(truth)}</b> ({why})</summary><div class="scroll" role="region" '
-            f'aria-label="Row {i}" tabindex="0">{_one(model, X, rows, i, words)}</div></details>'
+            f'aria-label="Row {i}" tabindex="0">{row_html(model, X, rows, i, words)}</div>'
+            "</details>"
         )
     return (
         '<section id="rows-section" aria-labelledby="rows-title">'
@@ -165,7 +166,8 @@ def explained_html(subject: Subject, words: Words) -> str:
     )
 
 
-def _one(model: Any, X: Any, rows: PageRows, i: int, words: Words) -> str:
+def row_html(model: Any, X: Any, rows: PageRows, i: int, words: Words) -> str:
+    """Return the explanation of a row, or its values where the model explains nothing."""
     row = _safe_indexing(X, np.array([i]))
     row = row.toarray() if hasattr(row, "toarray") else row
     if can_explain(model):

@@ -18,11 +18,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost._version import __version__
 from costboost.costs import as_costs
+from costboost.decisions import Parity
 from costboost.explain.decision import plain
 from costboost.persistence.writing import write_atomically
 from costboost.report import words as say
 from costboost.report.card import Card, card_html, make_card
 from costboost.report.explained import explained_html, what_matters
+from costboost.report.questions import (
+    Questions,
+    questions_data,
+    questions_html,
+    questions_links,
+    read_questions,
+)
 from costboost.report.ranges import OPENING, ranges_html, scenario_values, scenarios_html
 from costboost.report.rounding import fit_budget, pack_rows
 from costboost.report.rows import Figures, PageRows, compute_figures
@@ -130,7 +138,7 @@ def to_json(value: Any) -> str:
 
 @cache
 def _part(name: str) -> str:
-    return (files("costboost.report") / name).read_text(encoding="utf-8")
+    return (files("costboost.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def fill_page(
@@ -179,6 +187,7 @@ class Contents:
     title : str
     scenarios : dict of str to ndarray of shape (K, A)
         Positions of the sliders.
+    questions : Questions
     """
 
     subject: Subject
@@ -191,6 +200,7 @@ class Contents:
     explained: str
     title: str
     scenarios: Mapping[str, Floats] = field(default_factory=dict)
+    questions: Questions = field(default_factory=Questions)
 
 
 def template_parts(made: Contents) -> dict[str, str]:
@@ -207,6 +217,8 @@ def template_parts(made: Contents) -> dict[str, str]:
         "ranges": ranges,
         "scenarios": scenarios_html(made.rows, made.words, made.scenarios),
         "ranges_link": '<a href="#ranges-section">Other prices</a>' if ranges else "",
+        "questions": questions_html(made.questions, made.subject, made.words),
+        "questions_links": questions_links(made.questions),
         **_figures(made, data["digits"]),
         **_pictures(made, data),
         "explained": made.explained,
@@ -270,6 +282,7 @@ def _data(made: Contents, heads: list[dict[str, Any]]) -> dict[str, Any]:
         "who": _who(made.subject),
         "matters": made.matters,
         "scenarios": _scenarios(made),
+        **questions_data(made.questions, made.subject, made.words),
     }
 
 
@@ -320,6 +333,10 @@ def make_report(
     notes: Mapping[str, str] | None = None,
     title: str | None = None,
     random_state: int = 0,
+    promise: float | None = None,
+    cap: float | None = None,
+    parity: Parity | None = None,
+    swap: Mapping[str, Any] | None = None,
 ) -> Report:
     """Make a page on which prices can be moved, and everything that follows from them is seen.
 
@@ -364,6 +381,21 @@ def make_report(
     title : str, default=None
     random_state : int, default=0
         Draws the rows that columns are judged by, and those kept of very many.
+    promise : float, default=None
+        A confidence, such as 0.95: what the average bill of new rows is at most, as
+        `costboost.guarantee.cost_bound` computes it. Needs rows without weights, drawn like those
+        to come.
+    cap : float, default=None
+        With `promise`, the most that a row can cost; needed where prices differ by row.
+    parity : Parity, default=None
+        Which rates of which groups may differ: what the bill is, and who pays, as the permitted
+        difference goes from that of the cheapest decisions to none. The page opens at its
+        ``within``.
+    swap : dict, default=None
+        By name, what to compare with: another fitted model, decisions of any kind (or the column
+        of X that holds them), or `Costs` that this model would decide by. Who is decided
+        differently, what that is expected to save and did, by the columns of `groups` too; with
+        `rows` the ten largest differences.
 
     Returns
     -------
@@ -387,6 +419,10 @@ def make_report(
     classes, n_rows = subject.rows.classes, len(subject.rows)
     lists = {name: as_costs(value, classes, n_rows, X) for name, value in asked.items()}
     positions = scenario_values(subject.rows, lists)
+    questions = read_questions(
+        model, X, subject, promise=promise, cap=cap, parity=parity, swap=swap,
+        n_largest=10 if rows else 0,
+    )  # fmt: skip
     kept = fit_budget(subject.rows, random_state)
     words = Words(
         currency, _names_of(kept.classes, names), _names_of(kept.actions, names), kept.order
@@ -405,6 +441,7 @@ def make_report(
         explained=explained_html(subject, words) if rows else "",
         title=title or f"{type(subject.model).__name__}: what its decisions cost",
         scenarios=positions,
+        questions=questions,
     )
     html = fill_page(template_parts(made))
     return Report(html, made.title, tuple(made.warnings), kept)

@@ -57,6 +57,8 @@ def _add_line(
     `cells` moves on with the columns: the place of a bin is then its code and a constant.
     """
     j: cython.Py_ssize_t
+    # Adds of different columns never meet in one bin: a processor need not wait for one before it
+    # begins the next.
     for j in range(0, d - 3, 4):
         cells[cython.cast(cython.Py_ssize_t, line[j])] += value
         cells[256 + cython.cast(cython.Py_ssize_t, line[j + 1])] += value
@@ -138,6 +140,7 @@ def _on_grid(
     weight: cython.double = weights[row] * scale
     if factors.shape[0] > 0:
         weight *= factors[row]
+    # Weights are not negative: half a unit more, cut towards zero, is the nearest unit.
     return cython.cast(cython.longlong, weight + 0.5)
 
 
@@ -204,6 +207,7 @@ def add_class_weights(
     d: cython.Py_ssize_t = codes.shape[1]
     n_columns: cython.Py_ssize_t = columns.shape[0] if drawn else d
     for k in range(begins.shape[0]):
+        # Segment k is class k: its rows add to one plane of the histogram, and to nothing else.
         plane = k * n_columns * 256
         scale = scales[k]
         # Three loops for one sum: all rows in order; all rows, few columns; scattered rows.
@@ -258,6 +262,7 @@ def class_histogram(
     `factors` has none, or one for each row's weight.
     """
     drawn: cython.bint = columns is not None
+    # Without columns another array stands in their place, and is not read.
     chosen: cython.const[cython.longlong][::1] = columns if drawn else begins
     with cython.nogil:
         add_class_weights(
@@ -297,6 +302,7 @@ def add_pairs(
             if not whole:
                 row = order[i]
                 if cython.compiled and i + NEAR < ends[s]:
+                    # Scattered rows are asked for ahead, twice; see `FAR` and `NEAR`.
                     ahead = order[i + NEAR]
                     prefetch(cython.address(codes[ahead, 0]))
                     prefetch(cython.address(codes[ahead, d - 1]))
@@ -352,6 +358,8 @@ def _add_all_packed(
     while j < d:
         width = _width(j, d)
         for i in range(begin, end):
+            # Only the first group of columns waits for memory: then the codes of the block are in
+            # the cache.
             if cython.compiled and j == 0:
                 prefetch(cython.address(codes[i, 0]) + FAR * d)
             _add_row(codes, i, j, width, packed[i], 0, part)
@@ -419,6 +427,9 @@ def packed_histogram(
                             _add_drawn(codes, row, columns, pair, 0, part)
                         else:
                             _add_row(codes, row, 0, d, pair, 0, part)
+                # Hessians are not negative, and their sum is below 2**shift: a shift, which rounds
+                # down, leaves the sum of the gradients, whatever its sign, and the mask that of the
+                # hessians.
                 for c in range(n_columns * 256):
                     pair = part[c]
                     hist[2 * c] += pair >> shift
@@ -473,6 +484,7 @@ def add_vectors(
             for j in range(n_columns):
                 c = columns[j] if drawn else j
                 cell = n_classes * (j * 256 + cython.cast(cython.Py_ssize_t, codes[row, c]))
+                # The K sums of a cell lie side by side, as the K numbers of a row do.
                 for k in range(n_classes):
                     hist[cell + k] += vectors[row, k]
     return 0
@@ -572,10 +584,12 @@ def part_rows(
                 if i + FAR < ends[s]:
                     prefetch_far(cython.address(codes[order[i + FAR], feature]))
             go = cython.cast(cython.Py_ssize_t, goes_left[codes[row, feature]])
+            # `left` never overtakes i: a place is overwritten only after its row was read.
             order[left] = row
             scratch[right] = row
             left += go
             right += 1 - go
+        # Those that go right follow in the order in which they were met.
         for i in range(right):
             order[left + i] = scratch[i]
         middles[s] = left
@@ -647,6 +661,7 @@ def _last_left(goes_left: cython.const[cython.uchar][::1]) -> cython.int:
     last: cython.int = -1
     for code in range(MISSING):
         if goes_left[code]:
+            # A code that goes left behind one that does not: no threshold says that.
             if last < code - 1:
                 return MISSING
             last = code
@@ -735,9 +750,11 @@ def write_split(
     step: cython.int = left - right
     last: cython.int = MISSING
     scattered: cython.bint = not whole and codes.shape[1] > 1
+    # One column alone, such as the copy of one that is often read: its codes lie side by side.
     if whole and codes.shape[1] == 1:
         last = _last_left(goes_left)
     for s in range(begins.shape[0]):
+        # An empty segment has no first row whose address could be taken.
         if last < MISSING and begins[s] < ends[s]:
             go = cython.cast(cython.int, goes_left[MISSING])
             count += _write_cut(codes, begins[s], ends[s], last, go, left, right, leaves)

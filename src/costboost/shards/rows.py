@@ -95,7 +95,8 @@ class RowSample:
 class ColumnDraw:
     """A column subsample of every node: `width` of `n_features`, by the hash of its number.
 
-    `stream` distinguishes the trees of one round, one for each output.
+    `stream` distinguishes the trees of one round, one for each output. `among` are the columns to
+    draw from, ascending; None is all of them.
     """
 
     width: int
@@ -103,12 +104,17 @@ class ColumnDraw:
     seed: int
     number: int
     stream: int = 0
+    among: tuple[int, ...] | None = None
+
+    @property
+    def _all(self) -> Int64:
+        return np.arange(self.n_features) if self.among is None else np.array(self.among)
 
     def columns(self, node: int, allowed: Int64 | None = None) -> Int64:
         """Return a node's columns, ascending: those with the least hashes, of all or of some."""
         # Sorted, so that of equal splits the first column wins, as without a draw.
         key = mix_one(round_key(self.seed, self.number), self.stream * 2**32 + node + 1)
-        among = np.arange(self.n_features) if allowed is None else allowed
+        among = self._all if allowed is None else allowed
         chosen = np.argsort(mix(key, among), kind="stable")[: self.width]
         chosen.sort()
         return among[chosen]
@@ -117,21 +123,27 @@ class ColumnDraw:
         """Return the columns of the first nodes, (n_nodes, width); of all columns."""
         numbers = np.arange(1, n_nodes + 1, dtype=np.uint64) + np.uint64(self.stream * 2**32)
         keys = mix(round_key(self.seed, self.number), numbers)
-        among = np.tile(np.arange(self.n_features), (n_nodes, 1))
+        columns = self._all
+        among = np.tile(columns, (n_nodes, 1))
         hashes = mix(keys[:, None], among)  # of different columns always different
         # The first hash that is too large, of each node: all smaller ones are drawn.
         beyond = np.partition(hashes, self.width, axis=1)[:, self.width, None]
-        chosen = np.flatnonzero(hashes < beyond) % self.n_features
+        chosen = columns[np.flatnonzero(hashes < beyond) % len(columns)]
         return chosen.reshape(n_nodes, self.width)
 
 
 def column_draw(
-    width: int | None, n_features: int, seed: int, number: int, stream: int = 0
+    width: int | None,
+    n_features: int,
+    seed: int,
+    number: int,
+    stream: int = 0,
+    among: tuple[int, ...] | None = None,
 ) -> ColumnDraw | None:
     """Return the column subsample of a round's tree; None where all columns are used."""
-    if width is None or width >= n_features:
+    if width is None or width >= (n_features if among is None else len(among)):
         return None
-    return ColumnDraw(width, n_features, seed, number, stream)
+    return ColumnDraw(width, n_features, seed, number, stream, among)
 
 
 def uniform(key: int, numbers: NDArray[Any]) -> Floats:
@@ -273,6 +285,7 @@ class Shard:
         self._marked: RowSample | None = None
         self._kept: dict[tuple[Mode, int], Int64 | tuple[Int64, Int64]] = {}
         self._root_counts: Int64 | None = None
+        self.paid: NDArray[np.bool_] | None = None  # by row and test, where rows pay for columns
         self._hot = HotColumns(self.codes, shared=self.pieces is not None)
 
     @property

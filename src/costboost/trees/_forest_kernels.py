@@ -11,12 +11,8 @@ A node is one 64-bit word, so that a step down the tree is two loads:
 A leaf is its own left child with limit 255, so that every row takes `depth` steps and no branch
 is mispredicted. Children stand after their parents.
 
-There are two ways to the same leaves. Few rows walk down, each by itself, and down several trees
-at a time, so that nodes which are not in the cache are waited for together. Many rows go by column:
-their codes are turned into columns, so that one instruction compares those of 16 rows with a
-node's limit; nodes are visited from the last to the root, and each chooses for every row between
-the answers of its two children, where an answer is the number of a leaf, one byte. That makes more
-comparisons and takes a tenth of the time, because no load waits for another.
+Here rows walk down, each by itself. Few rows walk down several trees at a time, so that nodes which
+are not in the cache are waited for together. Many rows have a way of their own, in `_mask_kernels`.
 """
 
 from __future__ import annotations
@@ -218,10 +214,11 @@ def add_margins(
     depths: cython.const[cython.longlong][::1],
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
+    members: cython.const[cython.longlong][::1],
     values: cython.const[cython.double][:, ::1],
-    margins: cython.double[:, ::1],
+    margins: cython.double[:, :, :],
 ):
-    """Add the leaf values of trees first <= t < last to the margins, tree after tree.
+    """Add the leaf values of trees first <= t < last to margins[members[t]], tree after tree.
 
     `subsets` has no rows in a forest without categorical splits.
     """
@@ -238,11 +235,8 @@ def add_margins(
                     leaf = _leaf(codes, row, words, roots[t], depths[t])
                 else:
                     leaf = _leaf_with_subsets(codes, row, words, subsets, roots[t], depths[t])
-                if n_outputs == 1:
-                    margins[row, 0] += values[leaf, 0]
-                else:
-                    for k in range(n_outputs):
-                        margins[row, k] += values[leaf, k]
+                for k in range(n_outputs):
+                    margins[members[t], row, k] += values[leaf, k]
 
 
 def add_margins_of_few(
@@ -250,12 +244,12 @@ def add_margins_of_few(
     words: cython.const[cython.ulonglong][::1],
     subsets: cython.const[cython.ulonglong][:, ::1],
     roots: cython.const[cython.longlong][::1],
-    depths: cython.const[cython.longlong][::1],
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
+    members: cython.const[cython.longlong][::1],
     nodes: cython.longlong[::1],
     values: cython.const[cython.double][:, ::1],
-    margins: cython.double[:, ::1],
+    margins: cython.double[:, :, :],
 ):
     """`add_margins` for few rows and a forest larger than the cache; bit for bit the same.
 
@@ -264,9 +258,9 @@ def add_margins_of_few(
     """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
-    _step: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    n_steps: cython.Py_ssize_t
+    node: cython.Py_ssize_t
+    moved: cython.Py_ssize_t
     n_trees: cython.Py_ssize_t
     at: cython.Py_ssize_t = first
     plain: cython.bint = subsets.shape[0] == 0
@@ -277,25 +271,24 @@ def add_margins_of_few(
             n_trees = nodes.shape[0]
             if n_trees > last - at:
                 n_trees = last - at
-            n_steps = 0
-            for i in range(n_trees):
-                if depths[at + i] > n_steps:
-                    n_steps = depths[at + i]  # a leaf that is reached before is its own child
             for row in range(codes.shape[0]):
                 for i in range(n_trees):
                     nodes[i] = 0
-                for _step in range(n_steps):
-                    if plain:
-                        for i in range(n_trees):
-                            nodes[i] = _child(codes, row, words, roots[at + i], nodes[i])
-                    else:
-                        for i in range(n_trees):
-                            nodes[i] = _child_with_subsets(
+                moved = 1
+                while moved != 0:
+                    moved = 0  # a leaf is its own child
+                    for i in range(n_trees):
+                        if plain:
+                            node = _child(codes, row, words, roots[at + i], nodes[i])
+                        else:
+                            node = _child_with_subsets(
                                 codes, row, words, subsets, roots[at + i], nodes[i]
                             )
+                        moved |= node ^ nodes[i]
+                        nodes[i] = node
                 for i in range(n_trees):
                     for k in range(n_outputs):
-                        margins[row, k] += values[roots[at + i] + nodes[i], k]
+                        margins[members[at + i], row, k] += values[roots[at + i] + nodes[i], k]
             at += n_trees
 
 
@@ -324,228 +317,98 @@ def find_leaves(
                 leaves[row, t - first] = leaf - roots[t]
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _splits(
-    words: cython.const[cython.ulonglong][::1], root: cython.Py_ssize_t, node: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
-    left: cython.Py_ssize_t = cython.cast(cython.ulonglong, words[root + node]) >> 40
-    return 1 if left != node else 0
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _choose_by_limit(
-    columns: cython.uchar[:, ::1],
-    place: cython.Py_ssize_t,
-    size: cython.Py_ssize_t,
-    word: cython.ulonglong,
-    answers: cython.uchar[:, :, ::1],
-    left_splits: cython.Py_ssize_t,
-    right_splits: cython.Py_ssize_t,
-    node: cython.Py_ssize_t,
-) -> cython.void:
-    i: cython.Py_ssize_t
-    left: cython.Py_ssize_t = word >> 40
-    limit: cython.uchar = word & 255
-    shift: cython.uchar = (word >> 8) & 1
-    code: cython.uchar
-    yes: cython.uchar
-    no: cython.uchar
-    for i in range(size):
-        code = (cython.cast(cython.uint, columns[place, i]) + shift) & 255
-        yes = answers[left_splits, left, i]
-        no = answers[right_splits, left + 1, i]
-        answers[1, node, i] = yes if code <= limit else no
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _choose_by_subset(
-    columns: cython.uchar[:, ::1],
-    place: cython.Py_ssize_t,
-    size: cython.Py_ssize_t,
-    subsets: cython.const[cython.ulonglong][:, ::1],
-    at: cython.Py_ssize_t,
-    answers: cython.uchar[:, :, ::1],
-    left: cython.Py_ssize_t,
-    left_splits: cython.Py_ssize_t,
-    right_splits: cython.Py_ssize_t,
-    node: cython.Py_ssize_t,
-) -> cython.void:
-    i: cython.Py_ssize_t
-    code: cython.uint
-    bits: cython.ulonglong
-    yes: cython.uchar
-    no: cython.uchar
-    for i in range(size):
-        code = cython.cast(cython.uint, columns[place, i])
-        bits = cython.cast(cython.ulonglong, subsets[at, code >> 6])
-        yes = answers[left_splits, left, i]
-        no = answers[right_splits, left + 1, i]
-        answers[1, node, i] = yes if (bits >> (code & 63)) & 1 else no
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _answer(
-    columns: cython.uchar[:, ::1],
-    size: cython.Py_ssize_t,
-    places: cython.const[cython.longlong][::1],
+def plan_trees(
     words: cython.const[cython.ulonglong][::1],
-    subsets: cython.const[cython.ulonglong][:, ::1],
-    roots: cython.const[cython.longlong][::1],
-    t: cython.Py_ssize_t,
-    answers: cython.uchar[:, :, ::1],
-) -> cython.Py_ssize_t:
-    """Write the leaf of each row of a block to answers[k, 0]; return k."""
-    root: cython.Py_ssize_t = roots[t]
-    node: cython.Py_ssize_t = words.shape[0] - root
-    left: cython.Py_ssize_t
-    left_splits: cython.Py_ssize_t
-    right_splits: cython.Py_ssize_t
-    place: cython.Py_ssize_t
-    word: cython.ulonglong
-    if t + 1 < roots.shape[0]:
-        node = roots[t + 1] - root
-    # Children come after their parents, so from the last node to the root each finds both
-    # children's leaves already there.
-    while node > 0:
-        node -= 1
-        word = cython.cast(cython.ulonglong, words[root + node])
-        left = word >> 40
-        if left == node:
-            continue
-        place = places[(word >> 16) & 0xFFFFFF]
-        left_splits = _splits(words, root, left)
-        right_splits = _splits(words, root, left + 1)
-        if (word >> 9) & 1:
-            _choose_by_subset(
-                columns,
-                place,
-                size,
-                subsets,
-                root + node,
-                answers,
-                left,
-                left_splits,
-                right_splits,
-                node,
-            )
-        else:
-            _choose_by_limit(columns, place, size, word, answers, left_splits, right_splits, node)
-    return _splits(words, root, 0)
+    ends: cython.const[cython.longlong][::1],
+    sizes: cython.longlong[::1],
+    begins: cython.longlong[::1],
+    ones: cython.longlong[::1],
+    split_starts: cython.longlong[::1],
+    parents: cython.ushort[::1],
+    lefts: cython.ushort[::1],
+    plane_starts: cython.longlong[::1],
+    slots: cython.ushort[::1],
+    value_starts: cython.longlong[::1],
+    leaf_nodes: cython.longlong[::1],
+) -> int:
+    """Give leaves numbers, list the splits and planes; return how many `slots` there are.
 
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _turn(
-    codes: cython.const[cython.uchar][:, ::1],
-    begin: cython.Py_ssize_t,
-    features: cython.const[cython.longlong][::1],
-    columns: cython.uchar[:, ::1],
-) -> cython.Py_ssize_t:
-    """Transpose the next block of rows into `columns`; return the number of rows."""
-    f: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    size: cython.Py_ssize_t = columns.shape[1]
-    if size > codes.shape[0] - begin:
-        size = codes.shape[0] - begin
-    for f in range(features.shape[0]):
-        for i in range(size):
-            columns[f, i] = codes[begin + i, features[f]]
-    return size
-
-
-def add_margins_by_column(
-    codes: cython.const[cython.uchar][:, ::1],
-    words: cython.const[cython.ulonglong][::1],
-    subsets: cython.const[cython.ulonglong][:, ::1],
-    roots: cython.const[cython.longlong][::1],
-    first: cython.Py_ssize_t,
-    last: cython.Py_ssize_t,
-    features: cython.const[cython.longlong][::1],
-    places: cython.const[cython.longlong][::1],
-    columns: cython.uchar[:, ::1],
-    answers: cython.uchar[:, :, ::1],
-    values: cython.const[cython.double][:, ::1],
-    margins: cython.double[:, ::1],
-):
-    """`add_margins` column by column, for large blocks of rows; bit for bit the same.
+    This is what `_mask_kernels` follows, in the form of `masks.Trees`.
 
     Parameters
     ----------
-    features, places : int64 arrays
-        The columns that these trees look at, and for each column of `codes` its place there.
-    columns : uint8 array of shape (len(features), block)
-        Room for the codes of so many rows.
-    answers : uint8 array of shape (2, n, block), where no tree has more than n <= 256 nodes
-        answers[0, node] is full of `node`: what a leaf answers. answers[1] buffers the splits.
+    ends : int64 array of shape (T + 1,)
+        Where trees begin, and where the last one ends.
+    sizes, begins, ones : int64 arrays
+        Scratch, an entry for each node of the largest tree.
+    split_starts, value_starts : int64 arrays of shape (T + 1,)
+        Written: where the splits and leaves of each tree begin.
+    parents, lefts : uint16 arrays
+        Written: the node of each split, and its left child.
+    plane_starts : int64 array of shape (8 T + 1,)
+        Written: where the nodes of each plane begin in `slots`.
+    slots : uint16 array, at least eight for each leaf
+        Written: nodes that make up the planes.
+    leaf_nodes : int64 array
+        Written: the node of each leaf in the order of the leaves' numbers.
     """
     t: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    kind: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    node: cython.Py_ssize_t
     root: cython.Py_ssize_t
-    leaf: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    size: cython.Py_ssize_t
-    n_outputs: cython.Py_ssize_t = values.shape[1]
+    n_nodes: cython.Py_ssize_t
+    left: cython.Py_ssize_t
+    small: cython.Py_ssize_t
+    common: cython.longlong
+    n_splits: cython.Py_ssize_t = 0
+    n_slots: cython.Py_ssize_t = 0
+    n_leaves: cython.Py_ssize_t = 0
     with cython.nogil:
-        while begin < codes.shape[0]:
-            size = _turn(codes, begin, features, columns)
-            for t in range(first, last):
-                kind = _answer(columns, size, places, words, subsets, roots, t, answers)
-                root = roots[t]
-                if n_outputs == 1:
-                    for i in range(size):
-                        leaf = answers[kind, 0, i]
-                        margins[begin + i, 0] += values[root + leaf, 0]
+        split_starts[0] = 0
+        value_starts[0] = 0
+        plane_starts[0] = 0
+        for t in range(ends.shape[0] - 1):
+            root = ends[t]
+            n_nodes = ends[t + 1] - root
+            # From the last node to the root: how many leaves are below.
+            node = n_nodes
+            while node > 0:
+                node -= 1
+                left = cython.cast(cython.ulonglong, words[root + node]) >> 40
+                sizes[node] = 1 if left == node else sizes[left] + sizes[left + 1]
+            # From the root: leaves below a node have numbers without a gap.
+            begins[0] = 0
+            ones[0] = 0
+            for node in range(n_nodes):
+                left = cython.cast(cython.ulonglong, words[root + node]) >> 40
+                # Bits that all leaves below have: those before the first in which they differ.
+                b = 0
+                while (begins[node] >> b) != ((begins[node] + sizes[node] - 1) >> b):
+                    b += 1
+                common = (begins[node] >> b) << b
+                if left == node:
+                    leaf_nodes[n_leaves + begins[node]] = node
                 else:
-                    for i in range(size):
-                        leaf = answers[kind, 0, i]
-                        for k in range(n_outputs):
-                            margins[begin + i, k] += values[root + leaf, k]
-            begin += size
-
-
-def find_leaves_by_column(
-    codes: cython.const[cython.uchar][:, ::1],
-    words: cython.const[cython.ulonglong][::1],
-    subsets: cython.const[cython.ulonglong][:, ::1],
-    roots: cython.const[cython.longlong][::1],
-    first: cython.Py_ssize_t,
-    last: cython.Py_ssize_t,
-    features: cython.const[cython.longlong][::1],
-    places: cython.const[cython.longlong][::1],
-    columns: cython.uchar[:, ::1],
-    answers: cython.uchar[:, :, ::1],
-    leaves: cython.longlong[:, ::1],
-):
-    """`find_leaves` column by column, with the buffers of `add_margins_by_column`."""
-    t: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    kind: cython.Py_ssize_t
-    begin: cython.Py_ssize_t = 0
-    size: cython.Py_ssize_t
-    with cython.nogil:
-        while begin < codes.shape[0]:
-            size = _turn(codes, begin, features, columns)
-            for t in range(first, last):
-                kind = _answer(columns, size, places, words, subsets, roots, t, answers)
-                for i in range(size):
-                    leaves[begin + i, t - first] = answers[kind, 0, i]
-            begin += size
+                    parents[n_splits] = node
+                    lefts[n_splits] = left
+                    n_splits += 1
+                    # The smaller side first: fewer nodes then make up the planes.
+                    small = left if sizes[left] < sizes[left + 1] else left + 1
+                    begins[small] = begins[node]
+                    begins[2 * left + 1 - small] = begins[node] + sizes[small]
+                    ones[left] = common
+                    ones[left + 1] = common
+                ones[node] = common ^ ones[node]  # without those of its parent
+            for b in range(8):
+                for node in range(n_nodes):
+                    if (ones[node] >> b) & 1:
+                        slots[n_slots] = node
+                        n_slots += 1
+                plane_starts[8 * t + b + 1] = n_slots
+            n_leaves += sizes[0]
+            split_starts[t + 1] = n_splits
+            value_starts[t + 1] = n_leaves
+    return n_slots
 
 
 def fill_tables(

@@ -18,6 +18,8 @@ if cython.compiled:
 else:
     from costboost.trees._search_kernels import NodeSums, SplitSearch
 
+# In place of a slot: of a node that is not searched, and of a child whose rows are still among
+# those of its parent. `NONE` also stands for no child.
 NONE = cython.declare(cython.longlong, -1)
 UNDIVIDED = cython.declare(cython.longlong, -2)
 
@@ -151,6 +153,8 @@ class TreeScratch:
         node: NodeSums,
         search: SplitSearch,
     ):
+        # Rows of a few arrays: `trees.grower` copies many nodes at a time out of them, in this
+        # order.
         self.feature = numbers[0]
         self.threshold = numbers[1]
         self.left = numbers[2]

@@ -77,6 +77,7 @@ def _mixed(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> c
     """Whether a node may hold rows of several classes."""
     k: cython.Py_ssize_t
     seen: cython.int = 0
+    # Only sums of class weights can tell that a node is pure; all others may be split on.
     for k in range(sums.shape[0]):
         if sums[k] != 0:
             seen += 1
@@ -92,6 +93,7 @@ def _surely_counts(
     """Whether the children's weights alone prove that both have `min_count` rows."""
     k: cython.Py_ssize_t
     least: cython.double = rules.min_count * heaviest
+    # No row weighs more than `heaviest`: a side that weighs n times as much has n rows at least.
     for k in range(node.sums.shape[0]):
         search.right[k] = node.sums[k] - search.left_sums[k]
     return (
@@ -149,6 +151,7 @@ class Growth:
         self.drawn_only = drawn_only
         self.heaviest = heaviest
         self.counting = rules.min_count > 1
+        # Without the largest weight of a row weights prove nothing, and every node is counted.
         self.lazily = self.counting and heaviest >= 0.0
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -159,6 +162,7 @@ class Growth:
 
     def grow(self) -> int:
         """Grow the tree in `tree`; return the number of nodes."""
+        # Nothing below allocates or asks Python: other threads go on while a tree grows.
         with cython.nogil:
             self._start()
             if self.max_depth > 0 and self.max_leaves > 1:
@@ -173,6 +177,7 @@ class Growth:
     @cython.exceptval(check=False)
     def _take_slot(self) -> cython.Py_ssize_t:
         """Take a free slot."""
+        # There always is one: `plan_size` makes one for each node that may wait, and one more.
         self.n_free -= 1
         return self.tree.free[self.n_free]
 
@@ -245,8 +250,11 @@ class Growth:
     def _consider(self, node: cython.Py_ssize_t) -> cython.int:
         """Search the node's best split; queue the node if there is one, else free its slot."""
         slot: cython.Py_ssize_t = self.tree.slot[node]
+        # A leaf for want of rows or classes: `_hand_down` gave it no slot.
         if slot < 0:
             return 0
+        # Sums of a parent's columns are of no use to a child with columns of its own. The root has
+        # been added up by `_start`.
         if self.drawn_only and node > 0:
             self._add_up(node, slot)
         if not self._search(node, slot):
@@ -273,6 +281,7 @@ class Growth:
         self.tree.node.n_rows = n_rows
         self.tree.node.low = self.tree.low[node]
         self.tree.node.high = self.tree.high[node]
+        # The search writes to the place of the node itself: nothing is copied when it is split.
         self.tree.search.left_sums = self.tree.sums[node, 1]
         self.tree.search.goes_left = self.tree.goes_left[node]
         # First without counts: a large node's split seldom leaves too few rows, and the weights can
@@ -301,6 +310,7 @@ class Growth:
         place: cython.Py_ssize_t = 0
         best: cython.Py_ssize_t = self.tree.waiting[0]
         limit: cython.double
+        # A scan in place of a heap: trees of small tables have few nodes that wait.
         for i in range(1, self.n_waiting):
             node = self.tree.waiting[i]
             if self.tree.gain[node] > self.tree.gain[best] or (
@@ -315,6 +325,7 @@ class Growth:
             if -self.tree.gain[node] <= limit and node < best:
                 best = node
                 place = i
+        # The last one fills the gap; their order says nothing.
         self.n_waiting -= 1
         self.tree.waiting[place] = self.tree.waiting[self.n_waiting]
         return best
@@ -353,6 +364,7 @@ class Growth:
             self.tree.slot[child] = UNDIVIDED
             self.tree.low[child] = self.tree.low[node]
             self.tree.high[child] = self.tree.high[node]
+        # The right child has what the left one leaves, exact in integers.
         for k in range(self.tree.sums.shape[2]):
             self.tree.sums[left, 0, k] = self.tree.sums[node, 1, k]
             self.tree.sums[left + 1, 0, k] = self.tree.sums[node, 0, k] - self.tree.sums[node, 1, k]
@@ -378,6 +390,8 @@ class Growth:
     @cython.exceptval(check=False)
     def _bound(self, left: cython.Py_ssize_t, way: cython.int) -> cython.int:
         """Bound the values of both children of a constrained split by their mean."""
+        # Whatever grows below a child keeps to its side of the middle, so that the constraint holds
+        # for all pairs of leaves.
         middle: cython.double = 0.5 * self._value(left) + 0.5 * self._value(left + 1)
         self.tree.high[left if way > 0 else left + 1] = middle
         self.tree.low[left + 1 if way > 0 else left] = middle
@@ -409,10 +423,12 @@ class Growth:
     @cython.exceptval(check=False)
     def _hand_down(self, node: cython.Py_ssize_t, left: cython.Py_ssize_t) -> cython.int:
         """Give slots to the children that are worth a search: the larger one gets its parent's."""
+        # Of children of one size the left one is summed, as in `Shard.divide_node`.
         is_left: cython.bint = 2 * self.tree.n_rows[left] <= self.tree.n_rows[node]
         small: cython.Py_ssize_t = left if is_left else left + 1
         large: cython.Py_ssize_t = left + 1 if is_left else left
         slot: cython.Py_ssize_t = self.tree.slot[node]
+        # With drawn columns both children use the only slot, one after the other.
         spare: cython.Py_ssize_t = slot
         small_may: cython.bint = self._may_gain(small)
         large_may: cython.bint = self._may_gain(large)
@@ -439,6 +455,7 @@ class Growth:
         """Give leaves their numbers, assign every row to its leaf, and count the rows of nodes."""
         node: cython.Py_ssize_t
         n_leaves: cython.longlong = 0
+        # In the order of nodes, as in the grower.
         for node in range(self.n_nodes):
             if self.tree.left[node] < 0:
                 self.tree.leaf[node] = n_leaves
@@ -447,6 +464,7 @@ class Growth:
             find_leaves(self.rows, self.tree, self.n_nodes)
         else:
             write_leaves(self.rows, self.tree, self.n_nodes)
+        # A search may have left a split in a node that became a leaf.
         for node in range(self.n_nodes):
             if self.tree.left[node] < 0:
                 self.tree.feature[node] = NONE

@@ -37,6 +37,7 @@ BLOCK = cython.declare(cython.Py_ssize_t, 16)
 @cython.exceptval(check=False)
 def _score(pairs: PairBounds, first: cython.longlong, second: cython.longlong) -> cython.double:
     """Return the criterion's score of two sums, as `_score_kernels.score`."""
+    # The same operations in the same order as in `_score_kernels`: gains are equal bit for bit.
     a: cython.double = cython.cast(cython.double, first)
     b: cython.double = cython.cast(cython.double, second)
     total: cython.double = b + pairs.l2 if pairs.newton else a + b
@@ -87,6 +88,7 @@ def _may_score(pairs: PairBounds, first: cython.longlong, second: cython.longlon
         d = cython.cast(cython.double, pairs.second - second)
         b += pairs.l2
         d += pairs.l2
+        # a^2 / b + c^2 / d > bar, times b d, which is not negative.
         return a * a * d + c * c * b > pairs.bar * b * d
     # What this is wrong by is 1e-15 of the whole, and the bar lies 1e-9 of it below the score.
     c = pairs.all_first
@@ -133,6 +135,7 @@ def _may_divide(
     """Whether both sides of a cut have `min_count` rows and `min_weight`."""
     t: cython.Py_ssize_t
     count: cython.longlong = pairs.absent_count if missing_left else 0
+    # Counted for cuts that would win only, which are few; a running count would cost every cut.
     if search.counting:
         for t in range(threshold + 1):
             count += node.counts[pairs.place, t]

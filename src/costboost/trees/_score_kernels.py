@@ -60,6 +60,7 @@ def _entropy(sums: cython.const[cython.longlong][::1]) -> cython.double:
     whole: cython.longlong = 0
     score: cython.double = 0.0
     for k in range(sums.shape[0]):
+        # In integers, so that what is missing of the total is exact too.
         whole += sums[k]
     total = cython.cast(cython.double, whole)
     for k in range(sums.shape[0]):
@@ -84,6 +85,8 @@ def _score(
     value: cython.double
     total: cython.double = 0.0
     score: cython.double = 0.0
+    # gradient^2 / (hessian + l2) is twice what a Newton step takes off the loss; without curvature
+    # there is no step.
     if criterion == NEWTON:
         total = sums[1] + l2
         value = cython.cast(cython.double, sums[0])
@@ -93,6 +96,7 @@ def _score(
             if sums[k] > 0:
                 score += sums[k]
         return score
+    # The largest sum: what a majority vote gets right, or what the best single answer wins.
     if criterion in (ERROR, ONE_HOT):
         score = cython.cast(cython.double, sums[0])
         for k in range(1, sums.shape[0]):
@@ -103,11 +107,13 @@ def _score(
     if criterion == ENTROPY:
         return _entropy(sums)
     if criterion == SQUARES:
+        # The last sum is the weight of the rows, the others are gradients.
         for k in range(sums.shape[0] - 1):
             value = cython.cast(cython.double, sums[k])
             score += value * value
         total = sums[sums.shape[0] - 1] + l2
         return score / total if total > 0.0 else 0.0
+    # What is left is GINI.
     for k in range(sums.shape[0]):
         value = cython.cast(cython.double, sums[k])
         total += value
@@ -126,6 +132,7 @@ def weigh(sums: cython.const[cython.longlong][::1], criterion: cython.int) -> cy
         return sums[1]
     if criterion == SQUARES:
         return sums[sums.shape[0] - 1]
+    # Signed weights of relational examples count by their size.
     for k in range(sums.shape[0]):
         total += sums[k] if sums[k] > 0 else -sums[k]
     return total
@@ -145,6 +152,7 @@ def bounded_value(
     total: cython.double
     value: cython.double
     if criterion == NEWTON:
+        # A leaf without weight does not move, or is half and half.
         total = sums[1] + l2
         value = -cython.cast(cython.double, sums[0]) / total if total > 0.0 else 0.0
     else:
@@ -178,6 +186,7 @@ def _score_at(
         return first + second - 2.0 * (first * value * value + second * (1.0 - value) ** 2)
     if criterion == ERROR:
         return second if value > 0.5 else first
+    # To be certain and wrong has no finite score: it loses against any other value.
     if first > 0.0:
         score += first * log(1.0 - value) if value < 1.0 else -1e300
     if second > 0.0:
@@ -193,6 +202,7 @@ def node_score(rules: Rules, node: NodeSums) -> cython.double:
     value: cython.double
     if not rules.bounded:
         return _score(node.sums, rules.criterion, rules.l2)
+    # The node is scored as its children are, within bounds: else a gain would pay for the bounds.
     value = bounded_value(node.sums, rules.criterion, rules.l2, node.low, node.high)
     return _score_at(node.sums, rules.criterion, rules.l2, value)
 
@@ -206,6 +216,7 @@ def holds(
     """Whether the node has rows of a code, also rows of weight 0."""
     k: cython.Py_ssize_t
     held: cython.bint = search.counting and node.counts[place, code] > 0
+    # Rows of weight 0 leave no sum: they show only where rows are counted.
     for k in range(node.sums.shape[0]):
         held = held or node.hist[place, code, k] != 0
     return held
@@ -250,12 +261,14 @@ def _improves(
     if rules.bounded:
         below = bounded_value(left, criterion, l2, node.low, node.high)
         above = bounded_value(right, criterion, l2, node.low, node.high)
+        # Against the constraint a cut is no candidate, however much it gains.
         if (way > 0 and below > above) or (way < 0 and below < above):
             return False
         both = _score_at(left, criterion, l2, below) + _score_at(right, criterion, l2, above)
     else:
         both = _score(left, criterion, l2) + _score(right, criterion, l2)
     rounding = ROUNDING * (both if both > 0.0 else -both)
+    # Of cuts that are equal but for rounding the one that was tried first stays.
     if both - search.parent - search.gain <= rounding:
         return False
     search.gain = both - search.parent
@@ -279,6 +292,7 @@ def _move(
     k: cython.Py_ssize_t
     value: cython.longlong
     moved: cython.bint = False
+    # In integers: sums that are moved to and fro come back without an error.
     for k in range(left.shape[0]):
         value = cells[place, code, k]
         if value != 0:
@@ -335,10 +349,12 @@ def cut_codes(
     _all_right(node, left, right)
     # With missing values present, the last cut parts them from all others.
     for t in range(last + 1 if missing else last):
+        # A code that no row has makes the same cut as the one before it.
         if not _move(hist, place, t, 1, left, right) and not (counting and counts[place, t] > 0):
             continue
         if counting:
             n_left += counts[place, t]
+        # Missing values on the right first: of equal gains the right wins.
         n_sides = 2 if missing and t < last else 1
         for side in range(n_sides):
             if side == 1:
@@ -374,6 +390,7 @@ def cut_order(
     left: cython.longlong[::1] = search.left
     right: cython.longlong[::1] = search.right
     _all_right(node, left, right)
+    # The last one stays on the right, which would else be empty.
     for i in range(n_codes - 1):
         _move(hist, place, search.codes[i], 1, left, right)
         if search.counting:

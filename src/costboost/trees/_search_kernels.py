@@ -52,6 +52,7 @@ class Rules:
         self.n_bins = n_bins
         self.categorical = categorical
         self.monotone = monotone
+        # An empty array stands for no constraints.
         self.bounded = monotone.shape[0] > 0
         self.criterion = criterion
         self.l2 = l2
@@ -187,6 +188,7 @@ class SplitSearch:
     ):
         self.left_sums = left_sums
         self.goes_left = goes_left
+        # Rows of two buffers, which are allocated once for all nodes of a tree.
         self.left = sides[0]
         self.right = sides[1]
         self.codes = codes[0]

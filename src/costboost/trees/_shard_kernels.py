@@ -80,6 +80,7 @@ def add_up(
     codes: cython.const[cython.uchar][:, ::1] = rows.codes
     begins: cython.const[cython.longlong][::1] = tree.ranges[node, 0]
     ends: cython.const[cython.longlong][::1] = tree.ranges[node, 1]
+    # The slot still holds the sums of another node.
     for i in range(hist.shape[0]):
         hist[i] = 0
     if rows.kind == CLASSES:  # a segment is a class: they lie together
@@ -152,6 +153,7 @@ def divide(rows: ShardRows, tree: TreeScratch, node: cython.Py_ssize_t) -> cytho
     left: cython.Py_ssize_t = tree.left[node]
     tree.n_rows[left] = 0
     for s in range(tree.ranges.shape[2]):
+        # The partition writes where the left child ends, straight into its range.
         part_rows(
             rows.codes[rows.skips[s] :],
             tree.feature[node],
@@ -183,6 +185,8 @@ def write_leaves(rows: ShardRows, tree: TreeScratch, n_nodes: cython.Py_ssize_t)
     for node in range(n_nodes):
         left = tree.left[node]
         whole = _is_whole(rows, node)
+        # A leaf has its rows together; where a split was not carried out the rows are still those
+        # of the parent, and their codes say which of its two leaves each reached.
         if left < 0 and tree.slot[node] != UNDIVIDED:
             write_leaf(
                 rows.order,
@@ -225,6 +229,8 @@ def find_leaves(rows: ShardRows, tree: TreeScratch, n_nodes: cython.Py_ssize_t) 
     goes_left: cython.const[cython.uchar][:, ::1] = tree.goes_left
     for node in range(n_nodes):
         tree.n_rows[node] = 0
+    # Ranges of a sampled tree hold no rows but those that it learnt from: all walk down from the
+    # root.
     for s in range(rows.starts.shape[0] - 1):
         for i in range(rows.starts[s], rows.starts[s + 1]):
             node = 0

@@ -74,6 +74,7 @@ def _key(
     n_channels: cython.Py_ssize_t = node.sums.shape[0]
     total: cython.double = 0.0
     value: cython.double = cython.cast(cython.double, node.hist[place, code, channel])
+    # Signed weights are ordered as they are, other sums by their share of what the category weighs.
     if rules.criterion in (VECTOR, ONE_HOT):
         return value
     if rules.criterion == NEWTON:
@@ -169,7 +170,9 @@ def _search_subsets(
     if rules.criterion == NEWTON or (n_orders == 2 and rules.criterion <= ERROR):
         n_orders = 1
     elif rules.criterion == SQUARES:
+        # The last sum is a weight, and no output to order by.
         n_orders -= 1
+    # Code 255 among them: a missing value is a category like any other.
     for i in range(256):
         if holds(node, search, place, i):
             search.held[n_held] = i

@@ -147,13 +147,11 @@ class Forest:
     @cached_property
     def nodes(self) -> Nodes:
         """The node arrays as the functions of `walking` take them."""
-        return Nodes(self.words, self.subsets, self.roots, self.depths, self.values)
+        return nodes_of([self])
 
     def encode(self, X: Any, n_threads: int = 1) -> Codes:
         """Bin the columns that the trees split on; return codes, (n_samples, n_features)."""
-        codes = encode_once([self], X, n_threads)
-        assert codes is not None
-        return codes
+        return self.binner.encode(X, columns=self.used_features, n_threads=n_threads)
 
     def margins(self, X: Any, n_threads: int = 1) -> Floats:
         """Return the margins of raw rows, (n_samples, n_outputs)."""
@@ -199,7 +197,7 @@ class Forest:
         if not 0 <= first <= last <= len(self):
             raise ValueError(f"There are {len(self)} trees; {first} to {last} are not among them.")
         self._check_codes(codes)
-        add_margins(self.nodes, first, last, codes, margins, n_threads)
+        add_margins(self.nodes, first, last, codes, margins[None], n_threads)
 
     def apply(self, X: Any, n_threads: int = 1) -> Int64:
         """Return the node that each row reaches in each tree, (n_samples, n_trees)."""
@@ -248,30 +246,45 @@ class Forest:
         )
 
 
-def encode_once(forests: Sequence[Forest | None], X: Any, n_threads: int = 1) -> Codes | None:
-    """Bin a table once for several forests: the columns that any of them splits on.
+def used_columns(forests: Sequence[Forest | None]) -> tuple[Binner, Int64] | None:
+    """Return the binner of several forests, and the columns that any of them splits on, ascending.
 
     Parameters
     ----------
     forests : sequence of Forest, or of None where models are no forests
-        They must have one binner, as the models of one fit do.
-    X : table
-    n_threads : int, default=1
+        They must have one binner, as the models of one fit do: codes mean something only under
+        their own.
 
     Returns
     -------
-    uint8 array of shape (n_samples, n_features), or None without forests
+    pair of Binner and int64 array, or None without forests
     """
     grown = [forest for forest in forests if forest is not None]
     if not grown:
         return None
     binner = grown[0].binner
-    # Codes mean something only under their own binner.
     if any(forest.binner is not binner and forest.binner != binner for forest in grown):
         raise ValueError("These forests have different binners: encode X for each of them.")
     used = np.concatenate([forest.used_features for forest in grown])
-    columns = np.flatnonzero(np.bincount(used, minlength=binner.n_features))
-    return binner.encode(X, columns=columns, n_threads=n_threads)
+    return binner, np.flatnonzero(np.bincount(used, minlength=binner.n_features))
+
+
+def nodes_of(forests: Sequence[Forest]) -> Nodes:
+    """Return the nodes of forests one after the other; each is a member."""
+    if len(forests) == 1:  # which need not be copied
+        (one,) = forests
+        members = np.zeros(len(one), dtype=np.int64)
+        return Nodes(one.words, one.subsets, one.roots, one.depths, one.values, members)
+    ends = np.cumsum([0, *(len(forest.words) for forest in forests)])
+    subsets = [_all_subsets(forest) for forest in forests]
+    return Nodes(
+        words=np.concatenate([forest.words for forest in forests]),
+        subsets=np.concatenate(subsets) if any(len(f.subsets) for f in forests) else subsets[0][:0],
+        roots=np.concatenate([f.roots + end for f, end in zip(forests, ends[:-1], strict=True)]),
+        depths=np.concatenate([forest.depths for forest in forests]),
+        values=np.concatenate([forest.values for forest in forests]),
+        members=np.repeat(np.arange(len(forests)), [len(forest) for forest in forests]),
+    )
 
 
 def join_forests(forests: Sequence[Forest], factors: Sequence[float], base: Floats) -> Forest:
@@ -279,15 +292,13 @@ def join_forests(forests: Sequence[Forest], factors: Sequence[float], base: Floa
 
     The forests must have one binner; `base` takes the place of theirs.
     """
-    ends = np.cumsum([0, *(len(forest.words) for forest in forests)])
-    pairs = list(zip(forests, factors, strict=True))
-    subsets = [_all_subsets(forest) for forest in forests]
+    nodes, pairs = nodes_of(forests), list(zip(forests, factors, strict=True))
     return Forest(
         binner=forests[0].binner,
-        words=np.concatenate([forest.words for forest in forests]),
-        subsets=np.concatenate(subsets) if any(len(f.subsets) for f in forests) else subsets[0][:0],
-        roots=np.concatenate([f.roots + end for f, end in zip(forests, ends[:-1], strict=True)]),
-        depths=np.concatenate([forest.depths for forest in forests]),
+        words=nodes.words,
+        subsets=nodes.subsets,
+        roots=nodes.roots,
+        depths=nodes.depths,
         values=np.concatenate([forest.values * factor for forest, factor in pairs]),
         base=np.array(base, dtype=float),
         gains=np.concatenate([forest.gains for forest in forests]),
@@ -298,6 +309,34 @@ def join_forests(forests: Sequence[Forest], factors: Sequence[float], base: Floa
 def _all_subsets(forest: Forest) -> Words:
     """Return the subset words of a forest, an empty array where no node has a subset."""
     return forest.subsets if len(forest.subsets) else np.zeros((len(forest.words), 4), np.uint64)
+
+
+class JointForest:
+    """Forests of one binner, as members of a model: rows go down all their trees together."""
+
+    def __init__(self, forests: Sequence[Forest]) -> None:
+        self._first, self._nodes = forests[0], nodes_of(forests)
+        self._bases = np.array([forest.base for forest in forests])[:, None, :]
+
+    def margins_of_codes(self, codes: Codes, n_threads: int = 1) -> Floats:
+        """Return the margins of binned rows by each forest, (n_forests, n_samples, n_outputs)."""
+        self._first._check_codes(codes)
+        margins = np.repeat(self._bases, len(codes), axis=1)
+        add_margins(self._nodes, 0, len(self._nodes.roots), codes, margins, n_threads)
+        return margins
+
+
+def join_members(forests: Sequence[Forest | None]) -> JointForest | None:
+    """Return forests to be predicted together; None where that is not possible, or no faster."""
+    grown = [forest for forest in forests if forest is not None]
+    if len(grown) < max(2, len(forests)) or any(f.tables is not None for f in grown):
+        return None
+    alike = all(
+        f.n_outputs == grown[0].n_outputs
+        and (f.binner is grown[0].binner or f.binner == grown[0].binner)
+        for f in grown
+    )
+    return JointForest(grown) if alike else None
 
 
 class ForestBuilder:
@@ -397,7 +436,8 @@ def write_leaves(tree: Tree, codes: Codes, leaves: NDArray[np.uint16]) -> None:
     packed, depth = pack_trees([tree]), np.array([tree.depth])
     nodes = np.empty((len(codes), 1), dtype=np.int64)
     values = np.zeros((len(packed.words), 1))
-    trees = Nodes(packed.words, packed.subsets, packed.roots, depth, values)
+    members = np.zeros(1, dtype=np.int64)
+    trees = Nodes(packed.words, packed.subsets, packed.roots, depth, values, members)
     # Through the kernels of prediction, so that training and prediction agree on every code.
     find_leaves(trees, 0, 1, codes, nodes, n_threads=1)
     numbers = np.zeros(len(tree.left), dtype=np.uint16)

@@ -12,6 +12,7 @@ grows a tree in one call (`grow_tree`), to the same tree.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -41,6 +42,7 @@ from costboost.shards.rows import (
 from costboost.trees import _grow_data_kernels as data
 from costboost.trees import _grow_kernels as kernels
 from costboost.trees import _search_kernels as searches
+from costboost.trees.charges import Charges, by_penalty, impurity
 from costboost.trees.tree import (
     FREE,
     Bounds,
@@ -194,6 +196,7 @@ def grow_tree(
     draw: ColumnDraw | None = None,
     drawn_only: bool = False,
     sample: RowSample | None = None,
+    columns: Int64 | None = None,
 ) -> Tree:
     """Grow a tree on all rows or a sample; every row is then assigned to its leaf.
 
@@ -209,6 +212,8 @@ def grow_tree(
         Whether a node's histogram has its own drawn columns only.
     sample : RowSample or None
         One without rows is all of them.
+    columns : array of column numbers or None
+        Those to search where none are drawn; None is all of them.
     """
     n_segments = len(shard.cuts) - 1
     # A sample that is empty here falls back to all rows, as in `Grower._root`.
@@ -217,7 +222,8 @@ def grow_tree(
         ends, sampled = shard.ranges[ROOT][1], True
     # The buffers outlive the tree: a boosting run grows hundreds of the same size.
     arrays = shard.scratch.keep((size, n_segments), lambda: size.make(n_segments))
-    columns = finder.every_column[None] if draw is None else draw.table(size.n_nodes)
+    every = finder.every_column if columns is None else columns
+    searched = every[None] if draw is None else draw.table(size.n_nodes)
     summands: Summands = mode.summands(shard)
     rows = data.ShardRows(
         shard.codes,
@@ -233,7 +239,7 @@ def grow_tree(
     heaviest = -1.0 if finder.heaviest is None else finder.heaviest
     limits = (_DEEP if max_depth is None else max_depth, size.leaves)
     growth = kernels.Growth(
-        finder.rules, rows, arrays.kernel, columns, drawn_only, heaviest, *limits
+        finder.rules, rows, arrays.kernel, searched, drawn_only, heaviest, *limits
     )
     return arrays.to_tree(growth.grow(), finder)
 
@@ -275,6 +281,11 @@ class Grower:
     limits : Limits
     draw : ColumnDraw, optional
         The columns to search in every node; all of them by default.
+    charges : Charges, optional
+        What splits pay for their columns; they must gain more. Trees then say net gains.
+    loss_of_row : float
+        What a row of weight 1 loses at first in units of gains; without, gains are shares of the
+        root's impurity.
 
     Examples
     --------
@@ -302,9 +313,11 @@ class Grower:
         finder: SplitFinder,
         limits: Limits,
         draw: ColumnDraw | None = None,
+        charges: Charges | None = None,
+        loss_of_row: float | None = None,
     ) -> None:
         self.shards, self.mode, self.finder, self.limits = shards, mode, finder, limits
-        self.draw = draw
+        self.draw, self.charges, self.loss_of_row = draw, charges, loss_of_row
         few = draw is not None and 2 * draw.width < shards.n_features
         self._drawn_only = few and not finder.whole_table
         # Rows are counted in advance, or only where a split may leave too few of them.
@@ -312,6 +325,8 @@ class Grower:
         counting = finder.counts_rows or (limits.min_samples_leaf > 1 and not self._lazily)
         self._modes: tuple[Mode, ...] = (mode, RowCounts()) if counting else (mode,)
         self._constrained = finder.monotone is not None
+        usable = limits.columns
+        self._every = finder.every_column if usable is None else np.array(usable, dtype=np.int64)
         if finder.min_count != limits.min_samples_leaf:
             raise ValueError(
                 f"The split finder has min_count={finder.min_count}, the limits have "
@@ -326,6 +341,10 @@ class Grower:
         # Best first: the queue holds nodes whose best split is known, so that a limit on leaves
         # keeps the splits that gain most.
         self.nodes = [self._root(sample)]
+        if self.charges is not None:
+            sums, by_share = self.nodes[ROOT].sums, self.loss_of_row is None
+            loss = impurity(self.finder, sums) if by_share else None
+            self.charges.begin(self.shards, loss, self.loss_of_row or 0.0)
         self._queue: list[tuple[float, int]] = []
         if self.limits.allows(0, 1):
             self._search(ROOT)
@@ -338,6 +357,8 @@ class Grower:
             if not self.limits.allows(0, n_leaves):
                 break
         tree = self._finish(_to_arrays(self.nodes))
+        if self.charges is not None:
+            self.charges.end(self.shards, tree)
         self.nodes.clear()  # histograms, which would wait for the collector
         return tree
 
@@ -365,7 +386,8 @@ class Grower:
         limits, shards, draw = self.limits, self.shards, self.draw
         mode: Any = self.mode
         # The compiled grower knows neither paths nor other finders than its own.
-        plain = limits.interactions is None and not self.finder.own_search
+        searches = self.finder.own_search or self.charges is not None
+        plain = limits.interactions is None and not searches
         if not (plain and shards.is_single_shard and hasattr(mode, "summands")):
             return None
         size = plan_size(
@@ -392,6 +414,7 @@ class Grower:
             draw=self.draw,
             drawn_only=self._drawn_only,
             sample=sample,
+            columns=self._every,
         )
         tree, heaviest = self.shards.call([call, heaviest_row()])
         return self._with_cover(tree, heaviest) if heaviest > 0.0 else tree
@@ -441,8 +464,9 @@ class Grower:
         # A large node's split seldom leaves too few rows, and weights alone can prove it: rows are
         # counted only if they cannot.
         split, needs_counts = None, self._lazily
+        find = self._find(number, features) if self.charges is not None else self.finder.find
         if not self._lazily or node.n_rows > _FEW * self.limits.min_samples_leaf:
-            split = self.finder.find(node.histogram, node.counts, *rest)
+            split = find(node.histogram, node.counts, *rest)
             is_proven = split is None or self.finder.surely_counts(split, node.sums)
             needs_counts = self._lazily and not is_proven
         if needs_counts:
@@ -450,7 +474,7 @@ class Grower:
                 (node.counted,) = self.shards.call(
                     [count_codes(node=number, columns=columns)], node.n_rows
                 )
-            split = self.finder.find(node.histogram, node.counted, *rest)
+            split = find(node.histogram, node.counted, *rest)
         node.split, node.counted = split, None
         # A histogram is kept for as long as the right child's may have to be subtracted from it.
         if split is None or self._drawn_only:
@@ -458,11 +482,35 @@ class Grower:
         if split is not None:
             heapq.heappush(self._queue, (-split.gain, number))
 
+    def _find(self, number: int, features: Int64) -> Callable[..., Split | None]:
+        """Return the search of a node whose columns have prices; gains are what is left of them."""
+        charges, path = self.charges, self.nodes[number].path
+        assert charges is not None
+        paid = frozenset(charges.tests.test_of[list(path)].tolist()) - {-1}
+        penalties = charges.penalties(self.shards, number, paid)
+        parts = list(by_penalty(features, charges.tests, penalties))
+
+        def find(hist: Int64, counts: Int64, *rest: Any) -> Split | None:
+            sums, n_rows, _, *bounds = rest
+            best: Split | None = None
+            for places, penalty in parts:
+                own = hist[places] if self._drawn_only else hist
+                rows = counts[places] if self._drawn_only and len(counts) else counts
+                split = self.finder.find(own, rows, sums, n_rows, features[places], *bounds)
+                if split is None or split.gain - penalty <= split.rounding:
+                    continue
+                split = replace(split, gain=split.gain - penalty)
+                if best is None or split.gain - best.gain > split.rounding:
+                    best = split
+            return best
+
+        return find
+
     def _columns(self, path: frozenset[int], number: int) -> Int64:
         """Return the columns to search for the split of a node."""
         if self.limits.interactions is None:
-            return self.finder.every_column if self.draw is None else self.draw.columns(number)
-        allowed = self.limits.interactions.allowed(path)
+            return self._every if self.draw is None else self.draw.columns(number)
+        allowed = np.intersect1d(self.limits.interactions.allowed(path), self._every)
         return allowed if self.draw is None else self.draw.columns(number, allowed)
 
     def _split(self, number: int, n_leaves: int) -> list[int]:
@@ -472,7 +520,8 @@ class Grower:
         assert split is not None
         node.left = len(self.nodes)
         sides = (split.left_sums, node.sums - split.left_sums)
-        path = node.path if self.limits.interactions is None else node.path | {split.feature}
+        apart = self.limits.interactions is None and self.charges is None
+        path = node.path if apart else node.path | {split.feature}
         self.nodes += [Node(sums, node.depth + 1, 0, path=path) for sums in sides]
         if self._constrained:
             bounds = self.finder.child_bounds(split, node.sums, node.bounds)

@@ -79,6 +79,8 @@ class Limits:
         Columns drawn at random for each node; None is all of them.
     interactions : Interactions or None
         Which columns may meet on a path; None is all of them.
+    columns : tuple of column numbers or None
+        Those that trees may look at, ascending; None is all of them.
     """
 
     max_depth: int | None = None
@@ -86,6 +88,7 @@ class Limits:
     min_samples_leaf: int = 1
     max_features: int | None = None
     interactions: Interactions | None = None
+    columns: tuple[int, ...] | None = None
 
     @property
     def most_leaves(self) -> int:

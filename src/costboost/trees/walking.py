@@ -3,9 +3,9 @@
     nodes of tree 0 | nodes of tree 1 | ...        words, subsets, values: one row per node
     ^roots[0]         ^roots[1]
 
-A few rows walk down the trees, each down several at a time; many go by column, if every tree is
-small enough to number its nodes in a byte (see `_forest_kernels`). All reach the same leaves and
-add their values in the order of the trees, so margins do not depend on the way, nor on the threads.
+A few rows walk down the trees, each down several at a time; many go down together, if every tree
+is small enough to number its leaves in a byte (see `masks`). All reach the same leaves and add
+their values in the order of the trees, so margins depend neither on the way nor on the threads.
 
 Kernels follow children, columns and depths without bounds checks. Arrays that come from a file may
 hold anything, so a forest checks its own whenever it is made: one pass over the nodes, a
@@ -25,13 +25,15 @@ from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
 from costboost.trees import _forest_kernels as kernels
+from costboost.trees.masks import MOST_NODES, MaskPlan, make_mask_plan
 from costboost.typing import Codes, Floats, Int64, Words
 
 _BLOCK = 512  # rows that pass through all trees together
 _SMALL = 4096  # rows: below this, starting threads costs more than it saves
-_FEW = 12  # rows: below this, walking is faster
+_TREES = 100  # with more of them, threads are worth it for fewer rows
+_FEW = 4  # rows: below this, walking is faster
+_WORTH = 1 << 13  # rows times trees: below this, a plan takes longer than it saves
 _ABREAST = 16  # trees that a row walks down together
-_BYTE = 256  # nodes that a byte can number
 
 
 class UsedColumns(NamedTuple):
@@ -51,47 +53,54 @@ class UsedColumns(NamedTuple):
     places: Int64
     n_nodes: int
 
-    def buffers(self, n_rows: int) -> tuple[Codes, Codes]:
-        """Allocate (columns, answers) for a block of rows; every thread needs its own."""
-        block = min(_BLOCK, n_rows)
-        answers = np.empty((2, self.n_nodes, block), dtype=np.uint8)
-        answers[0] = np.arange(self.n_nodes)[:, None]
-        return np.empty((len(self.features), block), dtype=np.uint8), answers
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Nodes:
-    """The node arrays of a forest; see `forest.Forest`."""
+    """The node arrays of a forest, or of the members of a model one after the other.
+
+    `members` says to which forest a tree belongs; for the others see `forest.Forest`.
+    """
 
     words: Words
     subsets: Words
     roots: Int64
     depths: Int64
     values: Floats
+    members: Int64
 
     @cached_property
     def columns(self) -> UsedColumns:
         """The columns that any tree splits on."""
-        return self._columns_of(0, len(self.roots))
-
-    def columns_of(self, first: int, last: int) -> UsedColumns:
-        """Return the columns that the trees first <= t < last split on."""
-        if (first, last) == (0, len(self.roots)):
-            return self.columns
-        return self._columns_of(first, last)
-
-    def _columns_of(self, first: int, last: int) -> UsedColumns:
-        ends = np.append(self.roots, len(self.words))
-        sizes = np.diff(ends[first : last + 1])
-        words = self.words[ends[first] : ends[last]]
-        starts = np.repeat(ends[first:last] - ends[first], sizes)
+        sizes = np.diff(self.ends)
         # In a word a leaf is its own left child; see `_forest_kernels`.
-        is_split = (words >> np.uint64(40)).astype(np.int64) + starts != np.arange(len(words))
-        features = (words[is_split] >> np.uint64(16)) & np.uint64(0xFFFFFF)
+        left = (self.words >> np.uint64(40)).astype(np.int64)
+        is_split = left + np.repeat(self.roots, sizes) != np.arange(len(self.words))
+        features = (self.words[is_split] >> np.uint64(16)) & np.uint64(0xFFFFFF)
         is_used = np.bincount(features.astype(np.int64)) > 0
-        return UsedColumns(
-            np.flatnonzero(is_used), np.cumsum(is_used) - 1, int(sizes.max(initial=0))
+        n_nodes = int(sizes.max(initial=0))
+        return UsedColumns(np.flatnonzero(is_used), np.cumsum(is_used) - 1, n_nodes)
+
+    @cached_property
+    def plan(self) -> MaskPlan:
+        """All trees, laid out for many rows."""
+        return self._plan_of(0, len(self.roots))
+
+    def plan_of(self, first: int, last: int) -> MaskPlan:
+        """Return the trees first <= t < last, laid out for many rows."""
+        return self.plan if (first, last) == (0, len(self.roots)) else self._plan_of(first, last)
+
+    def _plan_of(self, first: int, last: int) -> MaskPlan:
+        ends = self.ends[first : last + 1]
+        part = slice(ends[0], ends[-1])
+        subsets = self.subsets[part] if len(self.subsets) else self.subsets
+        return make_mask_plan(
+            self.words[part], subsets, ends - ends[0], self.values[part], self.members[first:last]
         )
+
+    @cached_property
+    def ends(self) -> Int64:
+        """Where trees begin, and where the last one ends, (T + 1,)."""
+        return np.append(self.roots, len(self.words))
 
 
 class Tables(NamedTuple):
@@ -134,54 +143,54 @@ def add_tables(tables: Tables, codes: Codes, margins: Floats, n_threads: int) ->
 def add_margins(
     nodes: Nodes, first: int, last: int, codes: Codes, margins: Floats, n_threads: int
 ) -> None:
-    """Add the trees first <= t < last to the margins of binned rows, in place."""
+    """Add the trees first <= t < last to the margins of binned rows, in place.
+
+    `margins` have shape (n_members, n, n_outputs).
+    """
     trees = (nodes.words, nodes.subsets, nodes.roots)
-    # A few rows do not amortise the transposing of codes; they wait for memory instead.
+    # A few rows do not fill the words of masks; they wait for memory instead.
     if len(codes) < _FEW:
-        some = (*trees, nodes.depths, first, last, np.empty(_ABREAST, dtype=np.int64))
-        kernels.add_margins_of_few(codes, *some, nodes.values, margins)
+        how = (first, last, nodes.members, np.empty(_ABREAST, dtype=np.int64))
+        kernels.add_margins_of_few(codes, *trees, *how, nodes.values, margins)
         return
-    columns = _by_column(nodes, first, last, len(codes))
+    plan = _plan(nodes, first, last, len(codes))
 
     def add(start: int, stop: int) -> None:
         # Rows are independent, and the trees of a row are added in order: threads change no bit.
-        rows, sums = codes[start:stop], margins[start:stop]
-        if columns is None:
-            for at in _blocks(len(rows)):
-                kernels.add_margins(
-                    rows[at], *trees, nodes.depths, first, last, nodes.values, sums[at]
-                )
+        rows, sums = codes[start:stop], margins[:, start:stop]
+        if plan is not None:
+            plan.add_margins(rows, sums)
             return
-        places = (columns.features, columns.places, *columns.buffers(len(rows)))
-        kernels.add_margins_by_column(rows, *trees, first, last, *places, nodes.values, sums)
+        for at in _blocks(len(rows)):
+            how = (nodes.depths, first, last, nodes.members)
+            kernels.add_margins(rows[at], *trees, *how, nodes.values, sums[:, at])
 
-    in_parts(add, len(codes), n_threads)
+    least = min(_SMALL, max(_BLOCK, _SMALL * _TREES // max(1, last - first)))
+    in_parts(add, len(codes), n_threads, least)
 
 
 def find_leaves(
     nodes: Nodes, first: int, last: int, codes: Codes, leaves: Int64, n_threads: int
 ) -> None:
     """Write the node that each binned row reaches in the trees first <= t < last."""
-    columns = _by_column(nodes, first, last, len(codes))
-    trees = (nodes.words, nodes.subsets, nodes.roots)
+    plan = _plan(nodes, first, last, len(codes))
+    trees = (nodes.words, nodes.subsets, nodes.roots, nodes.depths, first, last)
 
     def find(start: int, stop: int) -> None:
         rows, found = codes[start:stop], leaves[start:stop]
-        if columns is None:
-            kernels.find_leaves(rows, *trees, nodes.depths, first, last, found)
-            return
-        places = (columns.features, columns.places, *columns.buffers(len(rows)))
-        kernels.find_leaves_by_column(rows, *trees, first, last, *places, found)
+        if plan is None:
+            kernels.find_leaves(rows, *trees, found)
+        else:
+            plan.find_leaves(rows, found)
 
     in_parts(find, len(codes), n_threads)
 
 
-def _by_column(nodes: Nodes, first: int, last: int, n_rows: int) -> UsedColumns | None:
-    """Return the plan for walking column by column; None where row by row is needed or faster."""
-    if n_rows < _FEW:
+def _plan(nodes: Nodes, first: int, last: int, n_rows: int) -> MaskPlan | None:
+    """Return the trees laid out for many rows; None where walking is needed or faster."""
+    if n_rows < _FEW or n_rows * (last - first) < _WORTH:
         return None
-    columns = nodes.columns_of(first, last)
-    return columns if 0 < columns.n_nodes <= _BYTE else None
+    return nodes.plan_of(first, last) if nodes.columns.n_nodes <= MOST_NODES else None
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:

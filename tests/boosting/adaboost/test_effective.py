@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis, class_prices, price_scale
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.adaboost.rules import RULES
-from costboost.boosting.adaboost.weights import EffectiveRule, Setting
+from costboost.boosting.adaboost.rules import RULES, BoundRule, class_prices
+from costboost.boosting.adaboost.weights import EffectiveRule, Setting, price_scale
 from costboost.shards.layout import RowData, plan_layout
 
 RNG = np.random.default_rng(0)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from costboost.boosting.adaboost.evaluation import BoundRule, MistakePrices, RowTerms
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.rows import RowTerms
+from costboost.boosting.adaboost.rules import RULES, BoundRule, MistakePrices
 from rows_of_votes import Rows
 
 COST = np.array([0.3, 0.7, 1.0])

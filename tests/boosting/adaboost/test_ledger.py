@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import Hypothesis
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.loop import TrainCost
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.shards.layout import RowData, plan_layout

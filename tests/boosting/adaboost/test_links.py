@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from costboost import CostBoostClassifier, Costs
-from costboost.boosting.adaboost.evaluation import link, scores_of, vote_shares, voted_proba
+from costboost.boosting.formulas import link, scores_of, vote_shares, voted_proba
 
 C_PLUS, C_MINUS = 1.0, 0.25
 

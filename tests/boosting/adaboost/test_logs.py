@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.rules import RULES, BoundRule
 from costboost.boosting.adaboost.sums import (
     RowLogs,
     View,

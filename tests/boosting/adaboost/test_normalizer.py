@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.evaluation import Hypothesis
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.steps import CellSums, ZMoments, halvings
 from rows_of_votes import Rows, sums_of
 

@@ -5,14 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import (
-    WIDEST,
-    aimed_labels,
-    class_prices,
-    price_scale,
-    row_prices,
-)
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.rows import aimed_labels, row_prices
+from costboost.boosting.adaboost.rules import RULES, class_prices
+from costboost.boosting.adaboost.weights import WIDEST, price_scale
 
 C = np.array([[1.0, 4.0, 7.0], [2.0, 0.0, 6.0], [5.0, 3.0, 2.0]])
 DEAR = np.array([[3.0, 1.0, 7.0], [2.0, 0.0, 6.0], [5.0, 3.0, 2.0]])  # class 0 is better called 1

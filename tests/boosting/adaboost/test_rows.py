@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis, aimed_labels, row_prices
-from costboost.boosting.adaboost.rows import TrainingRows, margins_of
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rows import TrainingRows, aimed_labels, margins_of, row_prices
+from costboost.boosting.adaboost.rules import RULES, BoundRule
 from costboost.boosting.adaboost.sums import (
     View,
     largest_priced_weight,

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from costboost.boosting.adaboost.evaluation import Hypothesis, RowTerms
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rows import RowTerms
 from costboost.boosting.adaboost.sums import BLOCK, View, sum_cells, weighed
 
 LABELS = np.array([0, 1, 2])

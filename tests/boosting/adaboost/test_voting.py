@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
 from costboost.boosting.adaboost import updates
-from costboost.boosting.adaboost.evaluation import Hypothesis
+from costboost.boosting.adaboost.learner import Hypothesis
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.updates import vote, vote_classes
 from costboost.shards.layout import RowData, plan_layout

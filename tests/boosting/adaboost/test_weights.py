@@ -8,11 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from costboost import Costs
-from costboost.boosting.adaboost.evaluation import BoundRule, Hypothesis, price_scale, row_prices
-from costboost.boosting.adaboost.learner import WeakModel
-from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.adaboost.rules import RULES
-from costboost.boosting.adaboost.weights import LONG, EffectiveRule, Setting, Weights
+from costboost.boosting.adaboost.learner import Hypothesis, WeakModel
+from costboost.boosting.adaboost.rows import TrainingRows, row_prices
+from costboost.boosting.adaboost.rules import RULES, BoundRule
+from costboost.boosting.adaboost.weights import LONG, EffectiveRule, Setting, Weights, price_scale
 from costboost.shards.layout import RowData, plan_layout
 
 RNG = np.random.default_rng(0)

@@ -1,17 +1,20 @@
 """The additive model beside the boosted trees: its share of the blend, and one forest of both."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_softmax
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, log_softmax, softmax
 from sklearn.datasets import make_classification
 
 from costboost import CostBoostClassifier, Costs
+from costboost.calibration import ClassCalibration
 from costboost.estimators.adaboost import blending
-from costboost.estimators.adaboost.blending import best_share
-from costboost.estimators.adaboost.choices import NEWEST, always
+from costboost.estimators.adaboost.blending import best_share, fit_mixing
+from costboost.estimators.adaboost.choices import NEWEST, always, recipe_words
 from recipe_models import change_recipe
 
 
@@ -198,3 +201,74 @@ def test_one_row_may_weigh_1e100_times_the_other(exponent, x):
     p = model.predict_proba([[0.0], [x]])
     assert_allclose(p.sum(axis=1), 1.0)
     assert_allclose(p[:, int(exponent > 0)], 1.0)
+
+
+# ---------------------------------------------------------------- classes that are mixed
+
+
+def shifted_classes(n=400, n_classes=3, seed=0):
+    """Scores, and labels drawn by other log odds: what one class has, the next has too."""
+    rng = np.random.default_rng(seed)
+    scores = 2 * rng.normal(size=(n, n_classes))
+    truth = scores @ (np.eye(n_classes) + 0.4 * np.eye(n_classes, k=1)) + [0.5, 0.0, -0.5]
+    p = np.exp(log_softmax(truth, axis=1))
+    y = (rng.random((n, 1)) > p.cumsum(axis=1)).sum(axis=1).clip(max=n_classes - 1)
+    return scores, y
+
+
+def calibrated(scores, y, weights=None):
+    return ClassCalibration("bias-corrected", scores.shape[1], margins=True).fit(scores, y, weights)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_mixing_is_the_penalised_optimum(weighted):
+    scores, y = shifted_classes()
+    weights = np.random.default_rng(1).integers(1, 4, 400).astype(float) if weighted else None
+    start = calibrated(scores, y, weights)
+    found = fit_mixing(scores, y, weights, start, NEWEST)
+    w = np.ones(400) if weights is None else weights
+    (bias_corrected,) = start.calibrators
+    near = bias_corrected.beta * (scores - scores.mean(axis=1, keepdims=True))
+    near += np.array(bias_corrected.biases)
+
+    def loss(flat):
+        """Of log odds times (1 + W), plus b."""
+        more, shift = flat[:9].reshape(3, 3), flat[9:]
+        logs = log_softmax(near + near @ more + shift, axis=1)
+        rows = np.full((3, 3), NEWEST.mixing[1])
+        np.fill_diagonal(rows, NEWEST.mixing[0])
+        penalty = np.sum(rows * more**2) + 5.0 * shift @ shift
+        return -w @ logs[np.arange(400), y] + 0.5 * penalty
+
+    best = minimize(loss, np.zeros(12), method="BFGS", options={"gtol": 1e-5}).x
+    expected = softmax(near + near @ best[:9].reshape(3, 3) + best[9:], axis=1)
+    mixed = softmax(scores @ found.matrix + found.shift, axis=1)
+    assert_allclose(mixed, expected, atol=1e-4)
+    plain = -w @ np.log(start.predict(scores))[np.arange(400), y]
+    assert -w @ np.log(mixed)[np.arange(400), y] < plain - 1.0
+
+
+def test_the_mixing_is_part_of_the_forest():
+    scores, y = shifted_classes()
+    model = auto().fit(scores, y)
+    plain = auto(calibration="bias-corrected").fit(scores, y)
+    matrix = np.array(model.recipe_["mixing"])
+    assert plain.recipe_["mixing"] is None
+    assert "mixes the classes" in recipe_words(model.recipe_)["Calibration"]
+    for mixed, own in zip(model._model.members, plain._model.members, strict=True):
+        assert_allclose(mixed.forest.values, own.forest.values @ matrix)
+    assert_allclose(list(model.staged_predict_proba(scores))[-1], model.predict_proba(scores))
+    one = auto(ensemble=False).fit(scores, y)
+    assert_array_equal(one.recipe_["mixing"], matrix)
+
+
+def test_when_classes_are_not_mixed():
+    scores, y = shifted_classes()
+    fitted, two = calibrated(scores, y), np.minimum(y, 1)
+    assert fit_mixing(scores, y, None, fitted, replace(NEWEST, mixed_classes=2)) is None
+    assert fit_mixing(scores, two, None, calibrated(scores, two), NEWEST) is None  # no third
+    few = fit_mixing(scores, y, None, fitted, replace(NEWEST, mixed_rows=200))
+    half = fit_mixing(scores[::2], y[::2], None, fitted, NEWEST)
+    assert_array_equal(few.matrix, half.matrix)
+    assert auto(votes="discrete").fit(scores, y).recipe_["mixing"] is None
+    assert auto().fit(scores, two).recipe_["mixing"] is None

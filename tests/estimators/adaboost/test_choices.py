@@ -167,7 +167,11 @@ def test_a_fit_says_what_the_recipe_became(tmp_path, n_classes, ensemble):
     assert 0 < found["additive_weight"] < 1
     fitted = member.maps[-1].calibration.calibrators[0]
     (numbers,) = found["calibration_parameters"]
-    assert numbers["beta"] == fitted.beta
+    if n_classes == 2:
+        assert (numbers["beta"], numbers["bias"]) == (fitted.beta, fitted.bias)
+    else:  # part of the mixing
+        assert fitted.beta == 1.0 != numbers["beta"]
+        assert np.shape(found["mixing"]) == (3, 3)
     assert found["folds"] == 3
     assert json.loads(json.dumps(found)) == found
     costboost.save(model, tmp_path / "model")

@@ -129,7 +129,9 @@ def test_the_loss_of_many_classes_is_that_of_the_rows_left_out():
     X, y = many_classes()
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
     folds = [(np.flatnonzero(np.arange(300) % 3 != k), np.arange(k, 300, 3)) for k in range(3)]
-    model = CostBoostClassifier(n_estimators=30, cv=folds, random_state=0).fit(X, y, weights)
+    model = CostBoostClassifier(
+        calibration="bias-corrected", n_estimators=30, cv=folds, random_state=0
+    ).fit(X, y, weights)
     p = np.zeros(len(y))
     for ensemble, fitted, (_, test) in zip(
         model._model.members, calibrations(model), folds, strict=True

@@ -41,7 +41,7 @@ def classified(n_classes=2, costs=None, **options):
     classes, y = np.arange(n_classes), np.arange(60) % n_classes
     bound = as_costs(costs, classes).bind(classes, 60)
     model = GradientBoostClassifier(**options)
-    return settle_classification(model, np.zeros((60, 3)), y, bound, n_classes)
+    return settle_classification(model, np.zeros((60, 3)), y, None, bound, n_classes)
 
 
 def regressed(**options):
@@ -110,4 +110,4 @@ def test_more_classes_than_a_byte_can_number_are_refused():
     y = np.arange(257)
     bound = as_costs(None, y).bind(y, 257)
     with pytest.raises(ValueError, match="y has 257 classes; at most 256"):
-        settle_classification(GradientBoostClassifier(), np.zeros((257, 1)), y, bound, 257)
+        settle_classification(GradientBoostClassifier(), np.zeros((257, 1)), y, None, bound, 257)

@@ -229,3 +229,15 @@ def test_held_out_rows_need_prices_of_the_same_kind():
     ]:
         with pytest.raises(ValueError, match=message):
             model.fit(X, y, costs=costs, eval_set=part)
+
+
+def test_a_warm_start_keeps_its_prices():
+    X, y, under = priced_rows(100)
+    costs = {"under": 3, "over": 1}
+    model = GradientBoostRegressor("cost", n_estimators=2, warm_start=True, costs=costs).fit(X, y)
+    model.set_params(n_estimators=4).fit(X, y)
+    whole = GradientBoostRegressor("cost", n_estimators=4, costs=costs).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    for changed in ({"under": 5, "over": 1}, NumberCosts(under, 1)):
+        with pytest.raises(ValueError, match="costs is not what it was given"):
+            model.set_params(n_estimators=6).fit(X, y, costs=changed)

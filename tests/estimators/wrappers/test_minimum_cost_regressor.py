@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
@@ -140,6 +141,32 @@ def test_contributions_add_up_to_the_quantile(fitted):
         linear.contributions(X)
 
 
+def test_rows_that_seem_certain_keep_a_least_scale():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, size=(1200, 1)).astype(float)
+    y = np.where(X[:, 0] < 8, 5.0, 5.0 + 40.0 * rng.gamma(2.0, size=1200))
+    learner = GradientBoostRegressor(n_estimators=100)  # as long, so that nothing is left of 5
+    model = MinimumCostRegressor(learner, scale=learner, random_state=0).fit(X, y)
+    scale = model._place(X)[1]
+    assert (scale[X[:, 0] < 8] == model.least_scale_).all()
+    assert model.least_scale_ < 0.05 * scale.max()
+    spread = model.distribution_.quantile(np.array([0.001, 0.999]))
+    assert np.abs(spread).max() < 10.0  # residuals over scales, none of which vanish
+    for level in (0.1, 0.9):
+        total = model.contributions(X, level=level).total
+        np.testing.assert_allclose(total, model.predict_quantile(X, level))
+
+
+def test_a_scale_that_answers_nothing_is_held_at_the_least():
+    X, y = shop(200)
+    none = DummyRegressor(strategy="constant", constant=0.0)
+    held = MinimumCostRegressor(LinearRegression(), scale=none, random_state=0).fit(X, y)
+    alike = MinimumCostRegressor(LinearRegression(), scale="constant", random_state=0).fit(X, y)
+    assert held.least_scale_ == pytest.approx(0.1 * alike.least_scale_)
+    levels = [0.05, 0.5, 0.95]
+    np.testing.assert_allclose(held.predict_quantile(X, levels), alike.predict_quantile(X, levels))
+
+
 def test_missing_values_and_categories_pass_to_the_models():
     X, y = shop(400)
     X = X.assign(shop=pd.Categorical(np.where(X["season"] > 0.5, "a", "b")))
@@ -233,6 +260,7 @@ def test_costs_are_routed_through_searches():
         (lambda m, X, y: m.set_params(cv=1).fit(X, y), "cv=1 folds are too few"),
         (lambda m, X, y: m.set_params(ensemble="no").fit(X, y), "ensemble='no'"),
         (lambda m, X, y: m.fit(X, np.where(y > 40, np.nan, y)), "NaN"),
+        (lambda m, X, y: m.fit(X, 1e300 * y), "targets beyond 1e\\+150 are refused"),
         (lambda m, X, y: m.fit(X[:1], y[:1]), "at least 2 rows"),
         (lambda m, X, y: m.fit(X, y, sample_weight=np.zeros(len(y))), "sample_weight is zero"),
         (lambda m, X, y: m.fit(X, y, costs={"fp": 1, "fn": 2}), "unknown key 'fp'"),

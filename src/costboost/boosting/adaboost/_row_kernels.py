@@ -59,6 +59,7 @@ def _exponentials(
     _h: cython.int
     y: cython.double
     shrink: cython.double = 1.0 / (1 << halvings)
+    # Up to 13 halvings |x| is below 256, and needs no cut.
     if halvings > 13:
         for j in range(count):
             y = x[j]
@@ -66,6 +67,7 @@ def _exponentials(
             x[j] = y if y > -STEEP else -STEEP
     for j in range(count):
         y = x[j] * shrink
+        # By Horner's scheme, without a branch or a call: a compiler takes several rows at once.
         x[j] = 1.0 + y * (1.0 + y * (0.5 + y * (C3 + y * (C4 + y * (C5 + y * (C6 + y * C7))))))
     for _h in range(halvings):
         for j in range(count):
@@ -115,6 +117,7 @@ def _larger(
     b: cython.double = a
     c: cython.double = a
     d: cython.double = a
+    # Four maxima side by side: no comparison waits for the one before it.
     for i in range(begin, end - 3, 4):
         a = x[i] if x[i] > a else a
         b = x[i + 1] if x[i + 1] > b else b
@@ -158,10 +161,12 @@ def multiply_by_leaf(
     largest: cython.double = 0.0
     with cython.nogil:
         for k in range(starts.shape[0] - 1):
+            # A block stays in the first cache between its products and the search for the largest.
             for begin in range(starts[k], starts[k + 1], 1024):
                 end = begin + 1024 if begin + 1024 < starts[k + 1] else starts[k + 1]
                 for i in range(begin, end):
                     weight = weights[i] * factors[leaves[i], k]
+                    # No weight becomes 0: no product would ever bring it back.
                     weights[i] = weight if weight > TINY else TINY
                 largest = _larger(weights, begin, end, largest)
     return largest
@@ -215,6 +220,8 @@ def sum_terms_by_leaf(
             for i in range(starts[k], starts[k + 1]):
                 leaf = leaves[i]
                 term = weights[i] * scale * f[i, columns[leaf]]
+                # Factors may span many powers of ten: what is below a unit of the grid is kept as
+                # well.
                 units = cython.cast(cython.longlong, term)
                 out[leaf, k, 0] += units
                 out[leaf, k, 1] += rest(term, units)
@@ -237,6 +244,7 @@ def balance_rows(
     column: cython.Py_ssize_t
     q: cython.double
     margin: cython.double
+    # Factors that are all 1 are a view of one number, which has no stride.
     factored: cython.bint = f.strides[0] != 0
     with cython.nogil:
         for k in range(starts.shape[0] - 1):
@@ -308,6 +316,8 @@ def outline_rows(
                     q = weights[i] * scale
                     if factored:
                         q *= f[i, columns[leaves[i]]]
+                    # |d| is 1/2 at most, but for rounding: no moment is larger than the weight
+                    # itself, and none overflows the grid.
                     unit = cython.cast(cython.longlong, q + 0.5)
                     sums[leaves[i], k] += unit
                     moments[cell, 0] += unit
@@ -358,6 +368,7 @@ def normalizer_rows(
                 for j in range(count):
                     i = begin + j
                     column = columns[leaves[i]]
+                    # Computed again: the exponential has taken its place in the block.
                     margin = sizes[leaves[i], k] * u[i, column]
                     z = weights[i] * scale * block[j]
                     if factored:
@@ -398,6 +409,7 @@ def multiply_rows(
             while begin < starts[k + 1]:
                 count = starts[k + 1] - begin
                 count = count if count < block.shape[0] else block.shape[0]
+                # `steps` has the sign and alpha in it: what comes back is the exponent.
                 _margins(leaves, columns, steps, u, k, begin, count, block)
                 _exponentials(block, count, halvings)
                 if factored:

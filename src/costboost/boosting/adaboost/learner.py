@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.evaluation import Hypothesis
 from costboost.inputs.arrays import ask, count_rows, read_classes, read_probabilities, source_of
 from costboost.runtime.messages import message, total
 from costboost.shards.grid import ClassWeights, grid_scale
 from costboost.shards.layout import Shards
 from costboost.shards.rows import ColumnDraw, RowSample, Shard, column_draw
+from costboost.trees.charges import Charges, impurity
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.tree import ROUNDING, Limits, SplitFinder, Tree
@@ -33,6 +33,29 @@ Votes = Literal["discrete", "confidence", "real", "gentle"]
 LEAF_VALUES = ("real", "gentle")  # fitted values of leaves, taken with a step of 1
 
 _CLIP = 2.0**-52  # of probabilities inside logarithms, as SAMME.R does
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """The vote of every leaf of a learner: its class and its strength.
+
+    Attributes
+    ----------
+    votes : int64 array of shape (L,)
+        The class each leaf votes for.
+    sizes : float64 array of shape (L,)
+        How strongly; 1 for discrete votes.
+    by_row : bool
+        Whether rows of one leaf vote with different strength; the rows' `sizes` say how.
+    """
+
+    votes: Int64
+    sizes: Floats
+    by_row: bool = False
+
+    def right(self, n_classes: int) -> NDArray[np.bool_]:
+        """Return (L, K): whether the leaf's vote is right for a row of the class."""
+        return np.asarray(self.votes[:, None] == np.arange(n_classes))
 
 
 @dataclass(frozen=True)
@@ -142,6 +165,7 @@ def leaf_votes(
         return Hypothesis(chosen, np.ones(len(chosen)))
     weights = sums.astype(float) + laplace
     total = weights.sum(axis=1)
+    # A leaf without weight is half and half, and votes with strength 0.
     p = np.divide(
         weights, total[:, None], out=np.full(weights.shape, 0.5), where=total[:, None] > 0
     )
@@ -195,6 +219,8 @@ class TreeLearner:
         Makes another split finder from a binner and the units of weights: CSAda's joint search.
     monotone : int8 array of shape (n_features,) or None
         +1: votes for the second of two classes rise with the column, -1: they fall, 0: free.
+    charges : Charges or None
+        What columns cost; gains are then net of it.
     """
 
     binner: Binner
@@ -209,6 +235,7 @@ class TreeLearner:
     seed: int = 0
     finder: Callable[[Binner, Floats], SplitFinder] | None = None
     monotone: NDArray[np.int8] | None = None
+    charges: Charges | None = None
 
     @property
     def chooses_step(self) -> bool:
@@ -226,10 +253,13 @@ class TreeLearner:
             by_class = tuple(scales.tolist())
         mode = ClassWeights(by_class, learner_weights.by_row)
         finder = self._finder(shards, mode, learner_weights.units)
-        grower = Grower(shards, mode, finder, self.limits, self._draw(number))
+        draw = self._draw(number)
+        grower = Grower(shards, mode, finder, self.limits, draw, self.charges)
         sample = RowSample(self.subsample, self.seed, number) if self.subsample < 1.0 else None
         tree = grower.grow(sample)
         weight, leaf_sums = float(tree.sums[0].sum()), tree.leaf_sums
+        if self.charges is not None:
+            self.charges.spend(float(tree.gain.sum()), impurity(finder, tree.sums[0]))
         if not self.chooses_step:  # gains as shares of the weight; a joint search's are already
             np.divide(tree.gain, max(weight, 1.0), out=tree.gain)
         if learner_weights.units is not None:
@@ -250,6 +280,11 @@ class TreeLearner:
     def recall(self, shards: Shards, model: WeakTree) -> None:
         """Assign every row to its leaf in the tree of an earlier round."""
         shards.call([recall_leaves(tree=model.tree)])
+        if self.charges is not None:
+            sums = model.tree.sums[0]
+            gain = float(model.tree.gain.sum()) * float(sums.sum())
+            self.charges.end(shards, model.tree)
+            self.charges.spend(gain, impurity(self._weightless, sums))
 
     def _finder(self, shards: Shards, mode: ClassWeights, units: Floats | None) -> SplitFinder:
         if self.finder is not None:
@@ -276,7 +311,8 @@ class TreeLearner:
         )
 
     def _draw(self, number: int) -> ColumnDraw | None:
-        return column_draw(self.limits.max_features, self.binner.n_features, self.seed, number)
+        limits, n_features = self.limits, self.binner.n_features
+        return column_draw(limits.max_features, n_features, self.seed, number, among=limits.columns)
 
 
 @dataclass
@@ -311,6 +347,7 @@ class OutsideLearner:
             weights *= learner_weights.by_class[self.y]
         if learner_weights.by_row:
             weights *= shards.fetch(lambda shard: shard.state.learner_factors)
+        # Every round has a classifier of its own, since all of them vote in the end.
         estimator = clone(self.estimator)
         self._sow(estimator, number)
         # Sum 1: regularised learners must not depend on the scale of the weights.
@@ -337,6 +374,8 @@ class OutsideLearner:
         else:
             margins = probability_votes(estimator, self.X, self.votes)
             votes, sizes = (margins > 0).astype(np.int64), np.abs(margins)
+        # An outside classifier has no leaves: the class that it gives to a row takes the place of
+        # one.
         shards.put(_put_leaves, votes)
         if sizes is not None:
             shards.put(_put_sizes, sizes)

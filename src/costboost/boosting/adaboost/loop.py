@@ -19,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import steps
-from costboost.boosting.adaboost.evaluation import Hypothesis, LastValue, voted_proba
-from costboost.boosting.adaboost.learner import LEAF_VALUES, Learner, WeakModel
+from costboost.boosting.adaboost.learner import LEAF_VALUES, Hypothesis, Learner, WeakModel
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.boosting.adaboost.rules import Rule
 from costboost.boosting.adaboost.steps import CellSums, Sums
 from costboost.boosting.adaboost.sums import View
 from costboost.boosting.adaboost.updates import sum_bound, vote, vote_classes
-from costboost.boosting.adaboost.weights import EffectiveRule, Setting, Weights
-from costboost.boosting.formulas import MAX_ALPHA
+from costboost.boosting.adaboost.weights import EffectiveRule, LastValue, Setting, Weights
+from costboost.boosting.formulas import MAX_ALPHA, voted_proba
 from costboost.boosting.train_cost import DecisionCosts, price_decisions
 from costboost.costs import Costs
 from costboost.runtime.messages import Call

@@ -23,16 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.boosting.adaboost.evaluation import (
-    BoundRule,
-    EvenMargins,
-    Hypothesis,
-    MistakePrices,
-    RowTerms,
-    aimed_labels,
-    class_prices,
-    row_prices,
-)
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rules import BoundRule, MistakePrices, class_prices, mean_and_wrong
 from costboost.boosting.formulas import RuleInput
 from costboost.boosting.train_cost import DecisionPricing, make_pricing
 from costboost.costs import Costs
@@ -47,6 +39,173 @@ TINY = 1e-280
 _NONE = np.zeros(0)
 _ALL = slice(None)
 _BLOCK = 1 << 15  # rows whose terms are computed at a time: they stay in the cache
+
+
+def aimed_labels(
+    costs: Costs,
+    y: NDArray[np.integer[Any]],
+    n_classes: int,
+    *,
+    aim: bool = True,
+    known: MistakePrices | None = None,
+) -> NDArray[np.integer[Any]]:
+    """Return the label that each row aims at: its class, or the cheapest answer, (n,).
+
+    `known` are the class prices, where there are some and they were read before.
+    """
+    if not aim or (known or class_prices(costs, n_classes)) is not None:
+        return y
+    # Block by block: the costs of all answers would be K numbers a row.
+    labels = y.astype(np.uint8)
+    for rows in blocks_of(len(y)):
+        own = costs[rows] if costs.per_row else costs
+        labels[rows] = own.cheapest_labels(y[rows].astype(np.int64), encoded=True)
+    return labels
+
+
+def row_prices(costs: Costs, y: NDArray[Any], labels: NDArray[Any]) -> MistakePrices:
+    """Return the prices of rows of classes `y` that aim at `labels`."""
+    paid = costs.of_labels(y.astype(np.int64), encoded=True)
+    excess = paid - paid[np.arange(len(y)), labels][:, None]
+    return mean_and_wrong(np.maximum(excess, 0.0), labels, constant=False)
+
+
+@dataclass(frozen=True)
+class RowTerms:
+    """A rule's effective margins and factors, for every row of a shard and every answer.
+
+    In general u and f are (m, K), one column for every answer: a margin is positive at the row's
+    own class, negative elsewhere. Of two classes with one price for right and wrong answers the
+    sizes suffice, (m, 1). Factors that are all 1 are a view of one number. Where all rows of a
+    class have the same margins, they are in `table`, (K, 1) or (K, K), and u has no rows.
+    """
+
+    u: Floats
+    f: Floats
+    table: Floats | None = None
+
+    def spread(self, labels: NDArray[Any]) -> RowTerms:
+        """Return the terms with margins by row."""
+        return self if self.table is None else RowTerms(self.table[labels], self.f)
+
+    @classmethod
+    def of(cls, u: Floats, f: Floats) -> RowTerms:
+        """Make terms of (m, K) margins and factors, with one row or column where all are alike."""
+        # Margins that differ by their sign alone need one column: the answer says which sign.
+        if u.shape[1] == 2 and np.all(u[:, 0] == -u[:, 1]) and np.all(f[:, 0] == f[:, 1]):
+            u, f = np.abs(u[:, :1]), f[:, :1]
+        if np.all(f == 1.0):
+            return cls(np.ascontiguousarray(u), np.broadcast_to(1.0, u.shape))
+        return cls(np.ascontiguousarray(u), np.ascontiguousarray(f))
+
+    @classmethod
+    def of_label(
+        cls, label: int, exponents: tuple[Floats, Floats] | None, factors: tuple[Floats, Floats]
+    ) -> RowTerms:
+        """Make the terms of rows of one of two classes, from those of right and of wrong answers.
+
+        Without exponents there are factors alone.
+        """
+        (right_factor, wrong_factor), n_rows = factors, len(factors[0])
+        right, wrong = (_NONE, _NONE) if exponents is None else exponents
+        if right is wrong and right_factor is wrong_factor:
+            return cls(right[:, None], right_factor[:, None])
+        u = _by_answer(label, right, -wrong)
+        if right_factor is wrong_factor:
+            return cls(u, np.broadcast_to(right_factor[:, None], (n_rows, 2)))
+        return cls(u, _by_answer(label, right_factor, wrong_factor))
+
+    def stretched(self, n_rows: int, *, margins: bool) -> RowTerms:
+        """Return terms with a row for each of `n_rows`, where one stood for all.
+
+        Beside margins factors are not: kernels take a view of one number for factors of 1.
+        """
+        if len(self.f) == n_rows:
+            return self
+        f = np.broadcast_to(self.f, (n_rows, self.f.shape[1]))
+        if not margins:
+            return RowTerms(self.u, f)
+        u = np.repeat(self.u, n_rows, axis=0)
+        return RowTerms(u, np.repeat(self.f, n_rows, axis=0) if self.factored else f)
+
+    @property
+    def signed(self) -> bool:
+        """Whether `u` holds signed margins; otherwise the answer alone decides the sign."""
+        return bool(self.f.shape[1] > 1)
+
+    @property
+    def factored(self) -> bool:
+        """Whether rows have factors other than 1."""
+        return bool(self.f.strides[0])
+
+    def columns(self, hypothesis: Hypothesis) -> Int64:
+        """Return the column of u and f for the vote of every leaf, (L,)."""
+        return hypothesis.votes if self.signed else np.zeros_like(hypothesis.votes)
+
+    def factors(self, hypothesis: Hypothesis, leaves: NDArray[Any]) -> Floats:
+        """Return the factor of every row for the vote of its leaf, (m,)."""
+        return np.asarray(self.f[np.arange(len(leaves)), self.columns(hypothesis)[leaves]])
+
+    def sizes(self, hypothesis: Hypothesis, n_classes: int) -> Floats:
+        """Return the multipliers of u by leaf and class, (L, K).
+
+        Strength, with the sign if need be.
+        """
+        right = hypothesis.right(n_classes)
+        sign = np.ones(right.shape) if self.signed else np.where(right, 1.0, -1.0)
+        return np.asarray(sign * hypothesis.sizes[:, None])
+
+    def times(self, sizes: Floats) -> RowTerms:
+        """Return the terms of votes whose strength differs by row, (m,)."""
+        return RowTerms(self.u * sizes[:, None], self.f)
+
+    def plain(self, labels: NDArray[Any], n_classes: int, wrong: float) -> RowTerms:
+        """Return the terms with margins of 1 at every row's own class and -wrong elsewhere."""
+        if not self.signed:  # of two classes, for which `wrong` is 1
+            return RowTerms(np.ones((len(labels), 1)), self.f)
+        table = np.where(np.eye(n_classes, dtype=bool), 1.0, -wrong)
+        return RowTerms(table[labels], self.f)
+
+    def unpriced(self) -> RowTerms:
+        """Return the terms with factors of 1."""
+        return RowTerms(self.u, np.broadcast_to(1.0, self.f.shape), self.table)
+
+
+def _by_answer(label: int, right: Floats, wrong: Floats) -> Floats:
+    """Return the columns of both answers to rows of one of two classes, (m, 2)."""
+    both = np.empty((len(right), 2))
+    both[:, label], both[:, 1 - label] = right, wrong
+    return both
+
+
+class EvenMargins:
+    """Collects margins block by block, and keeps one row per class while rows of a class agree."""
+
+    def __init__(self, labels: NDArray[np.uint8], shape: tuple[int, int], n_classes: int) -> None:
+        self.labels, self.shape = labels, shape
+        self._table = np.full((n_classes, shape[1]), np.nan)
+        self._u: Floats | None = None
+
+    def add(self, rows: slice, u: Floats) -> None:
+        """Add the margins of the next block of rows."""
+        # As long as rows of a class agree one row stands for all of them; memory for every row is
+        # taken at the first that does not.
+        if self._u is None:
+            labels = self.labels[rows]
+            for k in np.unique(labels).tolist():
+                if np.isnan(self._table[k, 0]):
+                    self._table[k] = u[np.argmax(labels == k)]
+            if np.array_equal(u, self._table[labels]):
+                return
+            self._u = np.empty(self.shape)
+            self._u[: rows.start] = self._table[self.labels[: rows.start]]
+        self._u[rows] = u
+
+    def terms(self, f: Floats) -> RowTerms:
+        """Return the terms with the collected margins and these factors."""
+        if self._u is not None:
+            return RowTerms(self._u, f)
+        return RowTerms(np.zeros((0, self.shape[1])), f, self._table)
 
 
 @dataclass

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.boosting.adaboost.evaluation import Hypothesis, RowTerms
-from costboost.boosting.adaboost.rows import AdaRows, Part, margins_of
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rows import AdaRows, Part, RowTerms, margins_of
 from costboost.runtime.messages import largest, message, total, totals
 from costboost.shards.rows import Shard
 from costboost.typing import Floats, Int64
@@ -86,6 +86,8 @@ def sum_priced_cells(shard: Shard, *, hypothesis: Hypothesis, scale: float) -> I
 def largest_priced_weight(shard: Shard, *, hypothesis: Hypothesis) -> float:
     """Return the largest weight * factor."""
     largest = 0.0
+    # The product itself, where bounds of weights and of factors multiplied would be too coarse a
+    # grid.
     for rows, terms in shard.state.term_blocks(shard.starts, margins=False):
         f = terms.factors(hypothesis, shard.leaves[rows])
         largest = np.max(shard.state.weights[rows] * f, initial=largest)

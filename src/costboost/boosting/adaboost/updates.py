@@ -12,8 +12,9 @@ import numpy as np
 
 from costboost.boosting import _vote_kernels
 from costboost.boosting.adaboost import _row_kernels as kernels
-from costboost.boosting.adaboost.evaluation import BoundRule, EvenMargins, Hypothesis, RowTerms
-from costboost.boosting.adaboost.rows import TINY
+from costboost.boosting.adaboost.learner import Hypothesis
+from costboost.boosting.adaboost.rows import TINY, EvenMargins, RowTerms
+from costboost.boosting.adaboost.rules import BoundRule
 from costboost.boosting.adaboost.sums import BLOCK, View, weighed
 from costboost.boosting.train_cost import NONE
 from costboost.runtime.messages import Range, largest, message, ranges, total, totals
@@ -36,6 +37,7 @@ def sum_prices_by_sign(shard: Shard, *, scale: float) -> tuple[int, ...]:
     state, sums = shard.state, [0, 0, 0, 0]
     for rows in state.blocks():
         prices, positive = state.prices(rows).scaled(scale).row_price, state.labels[rows] == 1
+        # Doubles as whole numbers: the mean costs do not depend on how rows lie in shards.
         for i, chosen in enumerate((~positive, positive)):
             weights = state.weights_of(rows)[chosen]
             sums[2 * i] += exact_sum(weights)
@@ -228,6 +230,7 @@ def scale_learner_factors(shard: Shard, *, exponent: int) -> None:
 def largest_learner_weight(shard: Shard) -> float:
     """Return the largest weight * learner factor of a row."""
     state, largest = shard.state, 0.0
+    # In blocks, as everywhere: products of all rows are never held at once.
     for rows in state.blocks():
         largest = np.max(state.weights[rows] * state.learner_factors[rows], initial=largest)
     return float(largest)
@@ -249,6 +252,7 @@ def largest_logs_by_class(shard: Shard) -> Floats:
 def set_learner_factors_by_class(shard: Shard, *, largest: Floats) -> None:
     """Set `learner_factors` to make weights relative to their class's largest, given in logs."""
     state = shard.state
+    # Weights are held above TINY, so that this is a number for every row.
     state.learner_factors = np.exp(state.log_weights() - largest[state.labels]) / state.weights
 
 
@@ -296,6 +300,8 @@ def multiply_rows(
     for weights, starts, leaves, columns, sizes, u, f in view.blocks(shard):
         rows = (weights, starts, leaves, columns, -alpha * sizes, u, f)
         largest = max(largest, kernels.multiply_rows(*rows, *how))
+    # The factors before the next round follow the step, outside the kernel that holds weights above
+    # TINY.
     if round_factor:
         weights = state.weights
         weights *= state.round_factor()

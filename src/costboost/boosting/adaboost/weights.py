@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from costboost.boosting.adaboost.evaluation import (
-    WIDEST,
-    BoundRule,
-    Hypothesis,
-    LastValue,
-    MistakePrices,
-    in_range,
-    price_scale,
-)
-from costboost.boosting.adaboost.learner import LearnerWeights, Votes, WeakModel
-from costboost.boosting.adaboost.rules import Rule
+from costboost.boosting.adaboost.learner import Hypothesis, LearnerWeights, Votes, WeakModel
+from costboost.boosting.adaboost.rules import BoundRule, MistakePrices, Rule
 from costboost.boosting.adaboost.steps import RowSums, RowTails, Tails, halvings
 from costboost.boosting.adaboost.sums import (
     RowLogs,
@@ -58,8 +50,54 @@ from costboost.shards.grid import grid_scale, rounded, to_floats
 from costboost.shards.layout import Shards
 from costboost.typing import Floats
 
+T = TypeVar("T")
+
 # If factors span more than this ratio, max(w) * max(f) is too loose a bound; compute max(w * f).
 FAR = 2.0**16
+
+
+WIDEST = 1e250  # costs further apart than this are taken to be this far apart
+
+
+def price_scale(
+    largest: float, smallest: float, rule: Rule, wanted: float | Literal["auto"]
+) -> float:
+    """Return the factor of prices for a rule; where it may choose, the largest becomes `wanted`."""
+    how = rule.scale
+    if largest == 0.0 or (how == "none" and 1e-100 < largest < 1e100):
+        return 1.0
+    if how == "none":  # only Z of AdaC2 depends on the unit of costs, and must not overflow
+        return math.ldexp(1.0, -math.frexp(largest)[1])
+    # Prices may be too far apart for floats to hold the largest in units of the smallest.
+    if how == "smallest":
+        return 1.0 / max(smallest, largest / WIDEST)
+    return (1.0 if wanted == "auto" else wanted) / largest
+
+
+def in_range(largest: float, small: float = 1e-100) -> int:
+    """Return the exponent of two that brings factors so large into the grid's range; mostly 0."""
+    if largest == 0.0 or small <= largest <= 1.0 / small:
+        return 0
+    return -math.frexp(largest)[1]
+
+
+class LastValue:
+    """A cache of one value: that of the last object it was computed of."""
+
+    def __init__(self) -> None:
+        self._of: Any = None
+        self._value: Any = None
+
+    def of(self, thing: Any, compute: Callable[[Any], T]) -> T:
+        """Return compute(thing), cached while `thing` is the same object."""
+        if self._of is not thing:
+            self._of, self._value = thing, compute(thing)
+        value: T = self._value
+        return value
+
+    def forget(self) -> None:
+        """Empty the cache."""
+        self._of = None
 
 
 @dataclass(frozen=True)

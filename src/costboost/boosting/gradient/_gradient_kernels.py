@@ -111,14 +111,17 @@ def error_cores(
             gap = margins[i, 0] - targets[i]
             hessian = 1.0
             if kind == PINBALL:
+                # At y itself any price between the two is a subgradient; 0 moves nothing.
                 gap = over[i * step] if gap > 0.0 else (-under[i * step] if gap < 0.0 else 0.0)
             cores[i] = gap
             gradient = fabs(gap)
+            # Beyond the bend the loss is a straight line, without curvature.
             if kind == HUBER and gradient > over[0]:
                 gradient = over[0]
                 hessian = 0.0
             gradient *= weight
             hessian *= weight
+            # The largest of all rows say how fine a grid their sums can be taken on.
             top = gradient if gradient > top else top
             most = hessian if hessian > most else most
         largest[0, 0] = top
@@ -216,6 +219,7 @@ def binary_cores(
                 gradient = fabs(a[at] * core)
                 hessian = a[at] * a[at] * core
             else:
+                # p (1 - p) is even in F; for |F| its small factor is computed without cancellation.
                 z = fabs(margins[i, 0])
                 p = 1.0 / (1.0 + _steep_exp(z))
                 core = a[at] * p * (1.0 - p)
@@ -253,6 +257,7 @@ def softmax_cores(
             if weighted:
                 weight = weights[i]
             y = cython.cast(cython.Py_ssize_t, labels[i])
+            # The cores are exponentials first, then shares: no other array is needed.
             total = _exponentials(margins, i, cores)
             for k in range(n_classes):
                 p = cores[k, i] / total
@@ -317,9 +322,11 @@ def class_gradients(
                     hessians[k, i] = a[at, k] * a[at, k] * z
                     mean += gradients[k, i]
                     spread += hessians[k, i]
+                # F of the true class is in every term, with the opposite sign.
                 gradients[y, i] = -mean
                 hessians[y, i] = spread
             else:
+                # Until the last loop `gradients` holds the probabilities of the row.
                 z = _exponentials(margins, i, gradients)
                 mean = 0.0
                 for k in range(n_classes):

@@ -69,6 +69,8 @@ def pack_pairs(
             for j in range(count):
                 gradient = _on_grid(block[0, j], gradient_scale)
                 hessian = cython.cast(cython.longlong, block[1, j] * hessian_scale + 0.5)
+                # A hessian is not negative and below 2**shift: the lower bits of the word are its
+                # alone.
                 packed[begin + j] = gradient * unit + hessian
                 size_total += gradient if gradient > 0 else -gradient
                 gradient_total += gradient
@@ -102,6 +104,7 @@ def widen_pairs(
                 i = begin + j
                 pairs[i, 0] = _on_grid(block[0, j], gradient_scale)
                 pairs[i, 1] = cython.cast(cython.longlong, block[1, j] * hessian_scale + 0.5)
+                # In integers: the sum is the same whatever the blocks and the shards.
                 total += pairs[i, 1]
             begin += count
     return total
@@ -171,6 +174,7 @@ def sum_by_leaf(
     with cython.nogil:
         while begin < rows:
             count = write_block(read, begin)
+            # Rows outside the sample add nothing, and take the same way as the others.
             _leave_out(keep, begin, count, block)
             for j in range(count):
                 i = begin + j
@@ -203,6 +207,7 @@ def sum_along(
             _leave_out(keep, begin, count, block)
             for j in range(count):
                 i = begin + j
+                # Of L(F + lambda s): dL = gradient s, d2L = hessian s^2.
                 step = steps[i, column]
                 add(out, 0, 0, block[0, j] * step * gradient_scale)
                 add(out, 0, 2, block[1, j] * step * step * hessian_scale)

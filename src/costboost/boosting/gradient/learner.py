@@ -29,6 +29,7 @@ from costboost.inputs.arrays import ask, count_rows, read_finite, read_probabili
 from costboost.shards.grid import GradientPairs, PackedPairs, Vectors, grid_scale
 from costboost.shards.layout import Shards
 from costboost.shards.rows import ColumnDraw, Mode, RowSample, Shard, column_draw
+from costboost.trees.charges import Charges
 from costboost.trees.forest import recall_leaves
 from costboost.trees.grower import Grower
 from costboost.trees.tree import Limits, SplitFinder, Tree
@@ -84,7 +85,8 @@ class BuiltInTree:
     @property
     def deterministic(self) -> bool:
         """Whether the same gradients give the same tree."""
-        return column_draw(self.limits.max_features, self.binner.n_features, 0, 0) is None
+        limits, n_features = self.limits, self.binner.n_features
+        return column_draw(limits.max_features, n_features, 0, 0, among=limits.columns) is None
 
     def recall(self, shards: Shards, model: Tree) -> None:
         """Assign every row to its leaf in an earlier tree."""
@@ -110,6 +112,10 @@ class GradientTree(BuiltInTree):
     heaviest : float
         The largest weight of a row.
     n_outputs : int
+    charges : Charges or None
+        What columns cost; gains are then net of it.
+    loss_of_row : float
+        What a row of weight 1 loses by log loss at the best constant.
     """
 
     binner: Binner
@@ -121,6 +127,8 @@ class GradientTree(BuiltInTree):
     seed: int = 0
     heaviest: float = 1.0
     n_outputs: int = 1
+    charges: Charges | None = None
+    loss_of_row: float = 0.0
     shared = False
     _least: dict[int, float] = field(default_factory=dict, init=False)
     _gain_power: int | None = field(default=None, init=False)
@@ -133,7 +141,9 @@ class GradientTree(BuiltInTree):
         mode, scales, total = self._put_on_grid(shards, output, top)
         finder = self._finder(shards, output, scales[1], total / scales[1], top[1])
         draw = self._draw(number, output)
-        tree = Grower(shards, mode, finder, self.limits, draw).grow(sample)
+        # A second-order step gains half of gradient^2 / hessian.
+        loss = 2.0 * self.loss_of_row * (scales[0] / scales[1]) * scales[0]
+        tree = Grower(shards, mode, finder, self.limits, draw, self.charges, loss).grow(sample)
         return replace(tree, gain=np.ldexp(tree.gain, self._unit_of_gains(scales)))
 
     def anchor(self, shards: Shards, output: int, largest: Floats) -> None:
@@ -158,6 +168,12 @@ class GradientTree(BuiltInTree):
 
     def _top(self, largest: Floats) -> tuple[float, float]:
         return float(largest[0]), self.heaviest if self.least_squares else float(largest[1])
+
+    def recall(self, shards: Shards, model: Tree) -> None:
+        """Assign every row to its leaf in an earlier tree; what that asked for is paid."""
+        super().recall(shards, model)
+        if self.charges is not None:
+            self.charges.end(shards, model)
 
     def in_order(self, tree: Tree, values: Floats) -> Floats:
         """Return leaf values that rise and fall as `monotone` says."""
@@ -212,7 +228,7 @@ class GradientTree(BuiltInTree):
 
     def _draw(self, number: int, output: int) -> ColumnDraw | None:
         width, n_features = self.limits.max_features, self.binner.n_features
-        return column_draw(width, n_features, self.seed, number, output)
+        return column_draw(width, n_features, self.seed, number, output, self.limits.columns)
 
 
 def ordered_values(tree: Tree, values: Floats, monotone: NDArray[np.int8]) -> Floats:
@@ -418,7 +434,8 @@ class VectorTree(BuiltInTree):
         weight = 1.0 if self.heaviest is None else grid_scale(self.heaviest, 1, _BITS)
         shards.call([write_vectors(gradient_scale=gradient, weight_scale=weight)])
         finder, limits = self._finder(weight)
-        draw = column_draw(self.limits.max_features, self.binner.n_features, self.seed, number)
+        width, n_features, among = self.limits.max_features, self.binner.n_features, limits.columns
+        draw = column_draw(width, n_features, self.seed, number, among=among)
         mode = Vectors(self.n_outputs + 1)
         tree = Grower(shards, mode, finder, limits, draw).grow(sample)
         # From gradient^2 / weight on the grid to units of the loss.

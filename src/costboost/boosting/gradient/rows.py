@@ -83,6 +83,7 @@ class LossRows:
         """The price of each answer on each row."""
         if self.prices is not None:
             return self.prices
+        # Read when asked for: rows hold their costs once, as the user gave them.
         if self.costs is not None:
             return self.costs.of_labels(self.y, encoded=True)
         assert self.table is not None
@@ -223,6 +224,7 @@ class GradientRows:
     vectors: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
+        # Class numbers are held once, by whom decisions are priced.
         if self.pricing is not None:
             self.data = replace(self.data, y=self.pricing.truth)
 
@@ -298,6 +300,7 @@ class GradientLoader:
         """The data of all rows as the loss takes them."""
         y, weights, costs = self.data.y, self.data.weights, self.data.costs
         if weights is not None:
+            # A power of two keeps sums of huge or tiny weights in range, and rounds nothing.
             weights = np.ldexp(weights, self.shift) if self.shift else weights
         rows = LossRows(y, self.n_outputs, weights if self.weighted else None, prices=self.prices)
         if not self.uses_costs:
@@ -414,6 +417,8 @@ def log_shares(shards: Shards, n_outputs: int) -> Floats:
     parts = class_weights(shards, n_classes).tolist()
     # A class without rows: as likely as one ulp.
     shares = np.maximum(np.array(parts) / math.fsum(parts), 2.0**-52)
+    # Of the sums themselves where both classes have rows: a quotient of shares would be rounded
+    # twice.
     if n_outputs == 1:
         odds = parts[1] / parts[0] if min(parts) > 0 else float(shares[1] / shares[0])
         return np.array([math.log(odds)])
@@ -445,6 +450,7 @@ def sum_at_constant(
     """Add up the derivatives of one output at a constant, without any rounding."""
 
     def part(rows: LossRows) -> tuple[int, int]:
+        # The loss's own methods: a constant is needed once, before rows are bound to kernels.
         margins = np.tile(np.array(constant), (len(rows.y), 1))
         gradients, hessians = loss.derivatives(rows, margins)
         return exact_sum(gradients[:, output]), exact_sum(hessians[:, output])

@@ -4,6 +4,8 @@ On small tables every fold also fits the additive model of `boosting/additive.py
 trees are rough, it errs elsewhere. Both models' margins become log odds by a calibration to the
 rows left out; their blend is a weighted mean, whose one weight has the least log loss there, drawn
 to one half. It is affine in both margins, so that it is one forest again.
+
+With more than two classes, the blended margins are at last mixed among the classes (`Mixing`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -20,7 +23,8 @@ from costboost.boosting.additive import Basis, fit_coefficients, make_basis
 from costboost.boosting.formulas import Bracket, Tolerance
 from costboost.boosting.train_cost import Proba, expected_price
 from costboost.calibration import ClassCalibration
-from costboost.calibration.calibrators import NEVER, row_counts
+from costboost.calibration.calibrators import BIAS_RIDGE, NEVER, row_counts
+from costboost.estimators.adaboost.choices import Recipe
 from costboost.fitting.train import Trainer
 from costboost.model import Logistic, Member
 from costboost.runtime.messages import message, total
@@ -234,7 +238,8 @@ def fit_additive(trainer: Trainer, folds: Folds) -> AdditiveFolds | None:
     assert trainer.binner is not None
     used = folds.used(trainer.n_rows)
     weights = None if trainer.weights is None else trainer.weights[used]
-    basis = make_basis(trainer.binner, trainer.table.codes_of(used), weights)
+    codes = trainer.table.codes_of(used)
+    basis = make_basis(trainer.binner, codes, weights, plan.limits.columns)
     if not 0 < basis.width <= plan.recipe.widest:
         return None
     return AdditiveFolds(trainer, folds, used, basis)
@@ -245,3 +250,68 @@ def _log_loss(log_odds: Floats, y: AnyInts, weights: Floats | None) -> float:
         log_odds = np.concatenate([np.zeros_like(log_odds), log_odds], axis=1)
     losses = -log_softmax(log_odds, axis=1)[np.arange(len(y)), y]
     return float(np.average(losses, weights=weights))
+
+
+# More than two classes: what margins of one class say of another
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """Margins (n, K) -> those of which the softmax is calibrated: margins @ matrix + shift."""
+
+    matrix: Floats
+    shift: Floats
+
+    def mixed(self, model: Member) -> Member:
+        """Return the model with these margins, one forest again."""
+        forest = model.trees
+        assert forest is not None
+        with threadpool_limits(1, "blas"):
+            values, base = forest.values @ self.matrix, forest.base @ self.matrix + self.shift
+        return replace(
+            model, trees=replace(forest, values=values, base=base), maps=(Logistic(1.0),)
+        )
+
+
+def fit_mixing(
+    scores: Floats,
+    y: AnyInts,
+    weights: Floats | None,
+    calibration: ClassCalibration,
+    recipe: Recipe,
+) -> Mixing | None:
+    """Return the mixing of out-of-fold margins (n, K) with least log loss, drawn to a calibration.
+
+    Structured matrix scaling: calibrated log odds are multiplied by a matrix, whose diagonal is
+    drawn to 1 and all else to 0 by penalties of so many rows each. None where a class has no row.
+    """
+    (start,) = calibration.calibrators
+    n_classes = calibration.n_classes
+    if start.beta <= 0 or min(start.biases) <= NEVER / 2 or n_classes > recipe.mixed_classes:
+        return None
+    # Some rows say as much of a few hundred numbers as all.
+    some = slice(None, None, -(-len(y) // recipe.mixed_rows))
+    y, biases = y[some], np.array(start.biases)
+    w = np.ones(len(y)) if weights is None else row_counts(weights[some])
+    centring = start.beta * (np.eye(n_classes) - 1.0 / n_classes)
+    near = scores[some] @ centring + biases
+    penalty = np.full((n_classes, n_classes), recipe.mixing[1])
+    np.fill_diagonal(penalty, recipe.mixing[0])
+    own, count = np.eye(n_classes)[y], float(w.sum())
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        more, shift = flat[:-n_classes].reshape(n_classes, n_classes), flat[-n_classes:]
+        logs = log_softmax(near + near @ more + shift, axis=1)
+        residuals = (np.exp(logs) - own) * w[:, None]
+        slopes = near.T @ residuals + penalty * more
+        value = -float(w @ (logs * own).sum(axis=1))
+        value += 0.5 * (float(np.sum(penalty * more**2)) + BIAS_RIDGE * float(shift @ shift))
+        down = np.append(slopes.ravel(), residuals.sum(axis=0) + BIAS_RIDGE * shift)
+        return value / count, down / count
+
+    with threadpool_limits(1, "blas"):  # whose sums depend on the number of threads
+        options = {"maxiter": 200, "ftol": 1e-10, "gtol": 1e-7}
+        first = np.zeros(n_classes * (n_classes + 1))
+        found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options).x
+    whole = np.eye(n_classes) + found[:-n_classes].reshape(n_classes, n_classes)
+    return Mixing(centring @ whole, biases @ whole + found[-n_classes:])

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from costboost.calibration import ClassCalibration
 from costboost.calibration.calibrators import LARGEST_COUNT
 from costboost.typing import Floats, Int64
 
@@ -117,6 +116,11 @@ class Recipe:
         Columns of its regression; it is left out where it had more.
     even : float
         Rows by which its weight is drawn to one half.
+    mixing : pair of float
+        Of margins among more than two classes: rows by which the diagonal of the matrix is drawn to
+        1, and by which all else is drawn to 0.
+    mixed_classes, mixed_rows : int
+        There is no matrix of more classes; it is fitted to about so many rows at most.
     every : int
         Rounds between two looks at the out-of-fold rows.
     doubt : float
@@ -136,6 +140,9 @@ class Recipe:
     ridges: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
     widest: int = 2_000
     even: float = 20.0
+    mixing: tuple[float, float] = (50.0, 1_000.0)
+    mixed_classes: int = 50
+    mixed_rows: int = 50_000
     every: int = 10
     doubt: float = 0.5
     solved: float = 1e-4
@@ -250,10 +257,18 @@ STOPPED = {
 
 
 def describe(
-    plan: Any, n_rounds: int, stopped: str, n_folds: int, blend: Any, calibration: ClassCalibration
+    plan: Any,
+    n_rounds: int,
+    stopped: str,
+    n_folds: int,
+    chosen: Any,
+    mixing: Any,
 ) -> dict[str, Any]:
-    """Return what a recipe became in a fit, as plain values (`recipe_` of the estimator)."""
-    limits, setting = plan.limits, plan.setting
+    """Return what a recipe became in a fit, as plain values (`recipe_` of the estimator).
+
+    A `mixing` of classes contains the calibration of the `chosen` look, from which it was fitted.
+    """
+    limits, setting, calibration = plan.limits, plan.setting, chosen.calibration
     return {
         "name": plan.recipe.name,
         "boosting": "log loss" if plan.log_loss else f"{setting.votes} votes",
@@ -267,10 +282,11 @@ def describe(
         "patience": plan.patience,
         "rounds": n_rounds,
         "stopped": stopped,
-        "additive_weight": 0.0 if blend is None else blend.share,
+        "additive_weight": 0.0 if chosen.blend is None else chosen.blend.share,
         "folds": n_folds,
         "calibration": calibration.method,
         "calibration_parameters": [_parameters(one) for one in calibration.calibrators],
+        "mixing": None if mixing is None else mixing.matrix.tolist(),
     }
 
 
@@ -287,6 +303,7 @@ def recipe_words(recipe: Mapping[str, Any]) -> dict[str, str]:
     trees += [f"depth {recipe['max_depth']}"] if recipe["max_depth"] else []
     why = STOPPED[recipe["stopped"]].format(**recipe)
     weight = recipe["additive_weight"]
+    mixed = "" if recipe["mixing"] is None else ", then a matrix that mixes the classes"
     numbers = "; ".join(
         ", ".join(f"{name} {_number(value)}" for name, value in one.items())
         for one in recipe["calibration_parameters"]
@@ -298,7 +315,7 @@ def recipe_words(recipe: Mapping[str, Any]) -> dict[str, str]:
         "Rounds": f"{recipe['rounds']} of at most {recipe['n_estimators']}; training ended "
         f"because {why}",
         "Additive model": f"weight {weight:.2f} beside the trees" if weight else "none",
-        "Calibration": f"{recipe['calibration']} ({numbers}), on {recipe['folds']} folds",
+        "Calibration": f"{recipe['calibration']} ({numbers}){mixed}, on {recipe['folds']} folds",
     }
 
 

@@ -39,14 +39,15 @@ class CostBoostClassifier(
     ----------
     method : str, default="auto"
         "auto" is the recommended recipe (`costboost.estimators.adaboost.recipe`), free to improve
-        from version to version: Gentle AdaBoost on small trees, shrunk and sampled, is trained on
-        the folds of `cv` in step, its log odds mixed with those of a smooth additive model, until
+        from version to version: small trees are boosted by log loss, shrunk and sampled, on the
+        folds of `cv` in step, and their log odds mixed with those of a smooth additive model, until
         the log loss of the held-out rows stops improving (the latest look within half a standard
         error of the least); one calibration is fitted to all of them, and the models' probabilities
-        are averaged. Tables of 10,000 rows and more, and more than two classes (one tree with
-        vector leaves a round), are boosted by log loss instead, unless `votes` are given; the
-        additive model is for fewer rows, and not for `monotonic_cst` or shares of votes. "auto-1"
-        is the recipe of release 0.1, pinned: it never changes, and today it is "auto". Every
+        are averaged. Trees, steps and rounds follow the number of rows along curves. `votes` ask
+        for AdaBoost's in place of log loss; the additive model is for fewer than 20,000 rows, and
+        not for `monotonic_cst` or shares of votes. With more than two classes a round is one tree
+        with vector leaves, and a matrix mixes the log odds of the classes at last. "auto-1" is the
+        recipe of release 0.1, pinned: it never changes, and today it is "auto". Every
         *named* method stays as published: "adaboost", "adamec", "cgada", "asymada", "adacost",
         "adacost-beta1", "adacost-beta2", "csb0", "csb1", "csb2", "adac1", "adac2", "adac3",
         "csada", "adaboostdb", "rareboost", "adauboost", "gradient-csb". More than two classes:
@@ -57,7 +58,7 @@ class CostBoostClassifier(
         perfect, says so in a warning.
     n_estimators : int, default="auto"
         The number of rounds; for the recipe the largest. Here and below "auto" is the recipe's
-        own choice (`costboost.estimators.adaboost.plan.RECIPE`); in a named method it is 100 rounds
+        own choice (`costboost.estimators.adaboost.choices`); in a named method it is 100 rounds
         of trees of depth 3 on all rows and columns, with discrete votes and no shrinkage.
     estimator : classifier, default=None
         A weak learner with `sample_weight`, in place of the built-in tree.
@@ -98,8 +99,8 @@ class CostBoostClassifier(
     votes : {"discrete", "confidence", "real", "gentle"}, default="auto"
         +-1; ``|P(+) - P(-)|`` of the leaf, AdaCost's own setting; Real and Gentle AdaBoost's leaf
         values with a step of 1 (only for methods without costs in the exponent). All but the first
-        need two classes. "auto" in the recipe: "gentle", or log loss in place of votes (see
-        `method`), whose trees have no `criterion`. LogitBoost is
+        need two classes. "auto" in the recipe: log loss in place of votes (see `method`), whose
+        trees have no `criterion`; without calibration "gentle", or "discrete". LogitBoost is
         `GradientBoostClassifier(loss="log")`. "real" makes weights fall by many orders at once
         where a leaf is pure, below what exact sums resolve: a row of weight 3 is then three rows
         but for some hundredths of the margin, unless `laplace` keeps leaves from being pure.
@@ -123,18 +124,24 @@ class CostBoostClassifier(
         With K > 2 classes beta(-1, c) is divided by K - 1, SAMME's code of a wrong vote.
     objective : str, callable or tuple (a, b, w0), default="asymboost"
         Gradient-CSB's objective: "adaboost", "adacost", "adac1", "asymboost", arrays over rows, or
-        a function from `costboost.boosting.formulas.RuleInput` (`cost`, scaled, and `sign`) to
+        a function from `costboost.extend.RuleInput` (`cost`, scaled, and `sign`) to
         them. The learner aims at the sign of a.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
+    feature_costs : None, dict, array-like of shape (n_features,) or FeatureCosts, default=None
+        What columns cost, in the currency of `costs`: a price by column, or by group that is bought
+        together; see `costboost.FeatureCosts`, which also says who pays. The recipe buys the
+        columns that lower what rows left out of its folds cost in all, mistakes and tests; in a
+        named method a split must save more than the rows pay that have not paid yet.
+        None, and prices of 0, leave every model as it is.
     calibration : str or None, default="auto"
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected", or None.
         "auto" calibrates the recipe by "bias-corrected" (a temperature and a bias, with more than
-        two classes one for each), "adamec", "cgada" and "asymada", which their authors advise to
-        calibrate, by "sigmoid" (the least squares of their poster are "sigmoid-brier"), and leaves
-        the other methods as published. With calibration **every** method decides by the cheapest
-        expected cost, and new prices need no new model. Methods that train on costs refuse
-        "temperature", which has no bias to undo them.
+        two classes one for each, and the matrix of `method`), "adamec", "cgada" and "asymada",
+        which their authors advise to calibrate, by "sigmoid" (the least squares of their poster are
+        "sigmoid-brier"), and leaves the other methods as published. With calibration **every**
+        method decides by the cheapest expected cost, and new prices need no new model. Methods that
+        train on costs refuse "temperature", which has no bias to undo them.
     cv : int, float, splitter or iterable, default=5
         Rows to calibrate on: folds, or a held-out share (0.5 is Nikolaou et al.'s protocol).
     ensemble : bool, default=True
@@ -157,8 +164,8 @@ class CostBoostClassifier(
         flattered by them.
     tol : float, default="auto"
         A fall by less than this share of the best cost, or loss, does not count. "auto" is 0 in a
-        named method; in the recipe it is .002, but 0 for two classes from 10,000 rows on, which
-        log loss boosts.
+        named method; in the recipe it is .002, and for two classes falls to 0 from 2,000 to
+        20,000 rows.
     warm_start : bool, default=False
         Continue from the rounds of the last ``fit``, which had it too (same data, larger
         `n_estimators`). Other data, or another method, are refused.
@@ -188,7 +195,7 @@ class CostBoostClassifier(
         The weighted error, Z (of votes: log loss has neither), and the cost of the training rows'
         decisions after each round. The recipe decides by calibrated probabilities, which it has at
         its looks only: its ``train_cost_[i]`` is the cost after ``validation_rounds_[i]`` rounds,
-        for each of these up to `n_iter_`.
+        for each of these up to `n_iter_` (of more than two classes before their matrix).
     cost_bound_ : ndarray of shape (n_rounds,), for AdaCost and CGAda with two classes
         sum c * prod Z: the theorem's bound of the training cost (plus what right answers cost).
     validation_cost_ or validation_loss_ : ndarray of shape (n_rounds,), of a named method
@@ -199,6 +206,12 @@ class CostBoostClassifier(
         the rows that the folds left out, and the number of rounds at that look: one every 10
         rounds, and one at the end. `n_iter_` is the number at the look that was chosen (see
         `method`).
+    recipe_ : dict, of a calibrated recipe
+        What "auto" became, as plain values: `name`, `boosting`, `max_depth`, `max_leaf_nodes`,
+        `min_samples_leaf`, `max_features`, `subsample`, `learning_rate`, `n_estimators`,
+        `patience`, `rounds` taken, why training `stopped`, `additive_weight` (0: there is no
+        additive model), `folds`, `calibration` and its parameters, and the matrix that mixes the
+        classes (`mixing`).
     eval_results_ : dict of ndarrays, with several eval sets
         What early stopping goes by, on each set by name, after each round.
     estimators_ : list of classifiers, if `estimator` was given
@@ -271,6 +284,7 @@ class CostBoostClassifier(
         beta: Any = None,
         objective: Any = "asymboost",
         costs: Any = None,
+        feature_costs: Any = None,
         calibration: str | None = "auto",
         cv: Any = 5,
         ensemble: bool = True,
@@ -307,6 +321,7 @@ class CostBoostClassifier(
         self.beta = beta
         self.objective = objective
         self.costs = costs
+        self.feature_costs = feature_costs
         self.calibration = calibration
         self.cv = cv
         self.ensemble = ensemble
@@ -349,10 +364,10 @@ class CostBoostClassifier(
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             Rows of weight 0 are as good as absent, a row of weight 3 is three (next to it), except
-            where rows are counted, not weighed: in `min_samples_leaf` (5 by default in the recipe),
-            in the rows that `subsample` draws, and in the size by which the recipe chooses what
-            "auto" stands for. Weights below 1 may have any unit: calibration counts them as Kish's
-            effective number of rows.
+            where rows are counted, not weighed: in `min_samples_leaf` (3 to 20 in the recipe) and
+            in the rows that `subsample` draws. Weights below 1 may have any unit: calibration
+            counts them as Kish's effective number of rows. So does the recipe with all that are not
+            whole, where it goes by the number of rows.
         costs : None, dict, array-like of shape (K, K) or Costs, default=None
             What each mistake costs, constant, by column or per row; overrides the constructor's.
             The default, "adaboost" and "adamec" do not train on costs: these change none of their

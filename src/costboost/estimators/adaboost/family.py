@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from costboost.binning.binner import Binner
-from costboost.boosting.adaboost.evaluation import aimed_labels, price_scale, voted_proba
 from costboost.boosting.adaboost.joint import JointFinder
 from costboost.boosting.adaboost.learner import (
     LEAF_VALUES,
@@ -22,8 +21,9 @@ from costboost.boosting.adaboost.learner import (
     Votes,
 )
 from costboost.boosting.adaboost.loop import Boosting, Round
-from costboost.boosting.adaboost.rows import TrainingRows
-from costboost.boosting.formulas import RuleInput, choices_of, link
+from costboost.boosting.adaboost.rows import TrainingRows, aimed_labels
+from costboost.boosting.adaboost.weights import price_scale
+from costboost.boosting.formulas import RuleInput, choices_of, link, voted_proba
 from costboost.calibration import CalibratedScores
 from costboost.costs import Costs
 from costboost.estimators.adaboost.plan import NamedObjective, Plan, RowObjective, settle
@@ -192,6 +192,8 @@ def _learner(trainer: Trainer, loader: TrainingRows, rows: Any) -> Learner:
         seed=plan.seed,
         finder=finder,
         monotone=plan.monotone,
+        # The recipe chooses among columns by what rows left out of the folds cost in all.
+        charges=None if plan.in_step else trainer.charges(plan.setting.learning_rate),
     )
 
 

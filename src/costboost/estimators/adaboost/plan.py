@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costboost.boosting.adaboost.evaluation import MistakePrices, class_prices
 from costboost.boosting.adaboost.learner import LEAF_VALUES
-from costboost.boosting.adaboost.rules import RULES, Rule
+from costboost.boosting.adaboost.rules import RULES, MistakePrices, Rule, class_prices
 from costboost.boosting.adaboost.weights import Setting
 from costboost.boosting.formulas import OBJECTIVES, RuleInput
 from costboost.calibration import CALIBRATORS
@@ -59,6 +58,8 @@ class Plan(TrainingPlan):
         Whether they are trained by log loss, in place of AdaBoost's votes.
     additive : float
         What the weight of an additive model beside them is multiplied by (`blending.py`); 0: none.
+    mixes : bool
+        Whether margins of more than two classes are mixed at last (`blending.py`).
     """
 
     method: str
@@ -74,6 +75,7 @@ class Plan(TrainingPlan):
     recipe: Recipe | None
     log_loss: bool
     additive: float
+    mixes: bool
 
     @property
     def scores_are_margins(self) -> bool:
@@ -137,6 +139,7 @@ def settle(
         additive=0.0
         if recipe is None or not in_step or discrete or monotone is not None
         else recipe.additive(n_rows),
+        mixes=params.calibration == "auto" and params.log_loss and n_classes > 2,
     )
 
 
@@ -179,6 +182,11 @@ def _check_combination(params: Any, rule: Rule, costs: Costs, n_classes: int) ->
         raise ValueError(
             f"alpha='estimate' is AdaCost's first guess at a step that it then refines; {method} "
             "has none. Use alpha='published' or method='adacost'."
+        )
+    if rule.joint and params.feature_costs is not None:
+        raise ValueError(
+            f"{method} chooses a stump and its step together, by a loss that knows no prices of "
+            "columns. Use another method, or feature_costs=None."
         )
     if rule.negative_steps and params.monotonic_cst is not None:
         raise ValueError(

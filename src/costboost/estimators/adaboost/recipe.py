@@ -1,53 +1,60 @@
 """`method="auto"`: the recommended recipe, free to improve from version to version.
 
-One algorithm: Gentle AdaBoost on small trees, shrunk and sampled, is trained on k folds in step,
-its log odds blended with those of a smooth additive model of the same folds (`blending.py`), until
-the calibrated out-of-fold log loss stops improving. One map from scores to probabilities (a
+Small trees are boosted by log loss, shrunk and sampled, on k folds in step, and their log odds
+blended with those of a smooth additive model of the same folds (`blending.py`), until the
+calibrated out-of-fold log loss stops improving. One map from scores to probabilities (a
 temperature, and a bias drawn to 0) is fitted to all out-of-fold scores, the k models' probabilities
-are averaged, and the cheapest expected cost decides.
+are averaged, and the cheapest expected cost decides. More than two classes share a tree of vector
+leaves a round. Its numbers are in `choices.py`.
 
 The round that is kept is the latest look that chance cannot tell from the best: the mean of k
 models stands more rounds than each of them alone, and the curve of the loss is flat and noisy
-there. From 10,000 rows on, and with more than two classes, log loss on larger trees takes the place
-of Gentle AdaBoost: the folds then train by gradient boosting's family. Classes share a tree of
-vector leaves a round, and get a bias each. So many rows need no additive model either. From 50,000
-rows on steps are long and few.
+there. The folds train by gradient boosting's family; by AdaBoost's where votes are named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost.boosting.adaboost.evaluation import scores_of
+from costboost.boosting.formulas import scores_of
 from costboost.boosting.gradient.loop import GradientSetting
 from costboost.boosting.gradient.losses import LogLoss
 from costboost.boosting.rounds import EarlyStopping, Observer, consume, reported
 from costboost.boosting.train_cost import price_expected
-from costboost.calibration import CalibratedScores, ClassCalibration, calibration_folds
+from costboost.calibration import (
+    CalibratedScores,
+    ClassBiases,
+    ClassCalibration,
+    calibration_folds,
+)
 from costboost.calibration.calibrators import row_counts
 from costboost.estimators.adaboost.blending import (
     AdditiveFolds,
     AdditivePart,
     Blend,
+    Mixing,
     fit_additive,
+    fit_mixing,
     price_blended,
 )
 from costboost.estimators.adaboost.choices import Recipe, describe
+from costboost.estimators.adaboost.columns import Tests, choose_tests
 from costboost.estimators.adaboost.plan import Plan
 from costboost.estimators.gradient.family import GRADIENT, GradientPlan
 from costboost.fitting.held_out import ClassResult, Decisions
 from costboost.fitting.plan import TrainingPlan
 from costboost.fitting.train import FittedModels, History, Trainer
+from costboost.inputs.checks import count_features
 from costboost.model import Logistic, Member
 from costboost.shards.grid import rounded
-from costboost.shards.layout import blocks_of
+from costboost.shards.layout import Folds, blocks_of
 from costboost.trees.forest import ForestBuilder
 from costboost.typing import AnyInts, Floats
 
@@ -55,6 +62,7 @@ from costboost.typing import AnyInts, Floats
 def log_loss_plan(plan: Plan) -> GradientPlan:
     """Return the plan by which gradient boosting's family trains the folds of this recipe."""
     shared = {field.name: getattr(plan, field.name) for field in fields(TrainingPlan)}
+    shared["tests"] = None  # columns are chosen before, not paid for by splits
     assert plan.recipe is not None
     shared["setting"] = GradientSetting(
         n_rounds=plan.setting.n_rounds,
@@ -316,6 +324,12 @@ class Race:
         self._new_look = Look(n_rounds, fitted, losses, weights, cost, blend)
         return self._new_look.loss
 
+    def cost_after(self, n_rounds: int) -> float:
+        """Return the mean cost of the decisions on the rows left out, after so many rounds."""
+        self(FoldsRound(n_rounds - 1, ()))
+        assert self._new_look is not None
+        return self._new_look.cost
+
     def _additive_parts(self, blend: Blend | None) -> list[AdditivePart | None]:
         """Return the additive model that every fold's model is blended with."""
         if blend is None or self.additive is None:
@@ -326,6 +340,14 @@ class Race:
         """Return the models of all folds after so many rounds."""
         pairs = zip(self.folds, self._additive_parts(blend), strict=True)
         return tuple(fold.model(n_rounds, part) for fold, part in pairs)
+
+    def mixing(self, chosen: Look) -> Mixing | None:
+        """Return how the margins of the chosen models are mixed, by the rows left out."""
+        members, score = self.models(chosen.n_rounds, chosen.blend), self.trainer.family.score
+        pairs = zip(members, self.folds, strict=True)
+        scores = [score(self.trainer, member, fold.test) for member, fold in pairs]
+        given = np.concatenate(scores), self.y, self.weights
+        return fit_mixing(*given, chosen.calibration, self.recipe)
 
     def _decide(self, proba: Floats) -> AnyInts:
         """Return the numbers of the cheapest actions; rows go by blocks, to save memory."""
@@ -441,13 +463,19 @@ def train_in_step(
     )
     del data
     trainer.table.arrange(cut, *((None, 1) if plan.log_loss else trainer.grouping()))
+    _buy_columns(trainer, cut)
+    plan = trainer.plan
     additive = fit_additive(trainer, cut)
     with ExitStack() as stack:
         tests = (cut.test(k).astype(np.uint32) for k in range(len(cut)))
         folds = [Fold(trainer, partial(cut.train, k), test, stack) for k, test in enumerate(tests)]
         race = Race(trainer, folds, additive)
         chosen = race.run()
-    n_rounds = chosen.n_rounds
+    n_rounds, calibration = chosen.n_rounds, chosen.calibration
+    mixing = race.mixing(chosen) if plan.mixes else None
+    if mixing is not None:
+        plain = ClassBiases(biases=(0.0,) * plan.n_classes, margins=True)
+        calibration = replace(calibration, calibrators=(plain,))
     if ensemble or len(folds) == 1 or race.interrupted:
         models = race.models(n_rounds, chosen.blend)
         looked = [race.train_costs[r] for r in race.watch.looks if r <= n_rounds]
@@ -463,17 +491,53 @@ def train_in_step(
         model, costs = _train_alike(trainer, rows, n_rounds, chosen.calibration, part)
         models, train_costs = (model,), [costs]
     vars(estimator).pop("_progress", None)  # warm starts continue one model
-    maps = (chosen.calibration,) * len(models)
+    if mixing is not None:
+        models = tuple(mixing.mixed(model) for model in models)
+    maps = (calibration,) * len(models)
     scores = CalibratedScores(models, maps, len(cut))
     curves_of_looks: dict[str, list[Any]] = {
         "validation_rounds_": [np.array(race.watch.looks)],
         "validation_loss_": [np.array(race.watch.costs)],
         "train_cost_": [np.array(costs) for costs in train_costs],
-        "recipe_": [
-            describe(plan, len(models[0].steps), race.stopped, len(cut), chosen.blend, maps[0])
-        ],
+        "recipe_": [describe(plan, len(models[0].steps), race.stopped, len(cut), chosen, mixing)],
     }
     return FittedModels(models, scores, curves_of_looks)
+
+
+# Which columns are bought, where they have prices.
+
+TRIAL: dict[str, Any] = {"n_rounds": 20, "learning_rate": 0.4}  # tell what columns are worth
+
+
+def _buy_columns(trainer: Trainer, cut: Folds) -> None:
+    """Limit the trainer's plan to the columns that are worth their price, out of fold."""
+    plan, tests = trainer.plan, trainer.column_tests
+    if tests is None or not len(tests):
+        return
+
+    def limited(bought: Tests) -> Any:
+        columns = tests.usable(bought)
+        width = count_features(plan.drawn, max(len(columns), 1))
+        return replace(plan, limits=replace(plan.limits, columns=columns, max_features=width))
+
+    def mistakes(bought: Tests) -> float:
+        trial = limited(bought)
+        trial = replace(trial, setting=replace(plan.setting, **TRIAL), tests=None)
+        return _trial_cost(trainer.of_family(trainer.family, trial), cut)
+
+    bought = choose_tests(tests, mistakes)
+    trainer.plan = limited(bought)
+
+
+def _trial_cost(trainer: Trainer, cut: Folds) -> float:
+    """Return the mean cost of decisions on rows left out, by a few rounds."""
+    additive = fit_additive(trainer, cut)
+    with ExitStack() as stack:
+        tests = (cut.test(k).astype(np.uint32) for k in range(len(cut)))
+        folds = [Fold(trainer, partial(cut.train, k), test, stack) for k, test in enumerate(tests)]
+        race = Race(trainer, folds, additive)
+        n_taken = len(list(islice(race.steps(), TRIAL["n_rounds"])))
+        return race.cost_after(n_taken)
 
 
 def _train_alike(

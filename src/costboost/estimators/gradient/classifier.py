@@ -89,6 +89,11 @@ class GradientBoostClassifier(
         one column each.
     costs : None, dict, array-like of shape (K, K) or Costs, default=None
         Constant costs, or by column; ``fit`` may override them, and take costs per row.
+    feature_costs : None, dict, array-like of shape (n_features,) or FeatureCosts, default=None
+        What columns cost, in the currency of `costs`: a price by column, or by group that is bought
+        together; see `costboost.FeatureCosts`, which also says who pays. A split must
+        save more than the rows pay that have not paid yet. For loss="log".
+        None, and prices of 0, leave every model as it is.
     calibration : str or None, default=None
         "sigmoid", "sigmoid-brier", "beta", "isotonic", "temperature", "bias-corrected": map scores
         to natural probabilities on rows that were not trained on. Losses that train on costs
@@ -196,6 +201,7 @@ class GradientBoostClassifier(
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         costs: Any = None,
+        feature_costs: Any = None,
         calibration: str | None = None,
         cv: Any = 5,
         ensemble: bool = True,
@@ -230,6 +236,7 @@ class GradientBoostClassifier(
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.costs = costs
+        self.feature_costs = feature_costs
         self.calibration = calibration
         self.cv = cv
         self.ensemble = ensemble

@@ -174,7 +174,7 @@ def settle_classification(
     if params.max_step is not None:
         check_number("max_step", params.max_step, low=0.0, open_low=True)
         max_step = float(params.max_step) / loss.odds
-    return _settle(
+    plan = _settle(
         params,
         X,
         loss,
@@ -184,6 +184,8 @@ def settle_classification(
         objective=objective,
         costs=costs,
     )
+    _check_column_prices(plan, params)
+    return plan
 
 
 def _settle(
@@ -223,6 +225,17 @@ def _settle(
         init=params.init,
         objective=objective,
     )
+
+
+def _check_column_prices(plan: GradientPlan, params: Any) -> None:
+    """Refuse prices of columns where the gain of a split is not known in money."""
+    priced = plan.tests is not None and len(plan.tests) > 0
+    if priced and (params.loss != "log" or params.step == "line-search"):
+        raise ValueError(
+            f"feature_costs sets the price of a column against what a split saves of log loss; "
+            f"loss={params.loss!r} with step={params.step!r} has none. Use loss='log' and "
+            "step='newton', or CostBoostClassifier."
+        )
 
 
 def _step(params: Any, loss: Any) -> Any:
@@ -380,6 +393,8 @@ def _learner(trainer: Trainer, table: LossRows, rows: Any, l2: float) -> Gradien
         seed=seed,
         heaviest=1.0 if heaviest is None else heaviest,
         n_outputs=plan.n_outputs,
+        charges=trainer.charges(),
+        loss_of_row=trainer.entropy if plan.tests is not None and plan.n_classes else 0.0,
     )
 
 

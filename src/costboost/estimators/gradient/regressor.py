@@ -290,7 +290,10 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         with trainer:
             trainer.bin_table()
             trainer.use_eval_sets(held_out)
-            given = lambda: {"the prices": plan.prices}  # noqa: E731
+            # Constant prices of loss="cost" are the loss's own.
+            named = "over and under" if bound is None else "costs"
+            prices = plan.loss if bound is not None and plan.prices is None else plan.prices
+            given = lambda: {named: prices}  # noqa: E731
             set_fitted(self, trainer, train_models(self, trainer, given))
         callbacks.close()
         return self

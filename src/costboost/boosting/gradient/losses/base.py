@@ -176,6 +176,7 @@ class BuiltIn:
 
         `total` is the sum of the steps so far.
         """
+        # The largest derivatives set the grids of all sums of this round.
         (largest,) = shards.call([write_derivatives(where=where, total=total)])
         return np.asarray(largest)
 
@@ -289,6 +290,8 @@ class OwnLoss(BuiltIn):
 
     def measure(self, shards: Shards, total: float, where: str = "margins") -> Floats:
         """Write derivatives at some margins; return the largest of both, (J, 2)."""
+        # A user's code sees all rows in the order of the table; its answers go back to the shards,
+        # which add them up exactly.
         margins = shards.fetch(lambda shard: getattr(shard.state, where))
         gradients, hessians = self.derivatives(_given(shards), margins)
         shards.put(put_derivatives, np.stack([gradients, hessians], axis=-1))
@@ -300,6 +303,7 @@ class OwnLoss(BuiltIn):
         def at(f0: Floats, output: int) -> tuple[float, float]:
             everywhere = np.repeat(f0[None, :], len(rows.y), axis=0)
             parts = self.derivatives(rows, everywhere)
+            # Rounded once, so that the order of rows does not matter.
             gradient, hessian = (math.fsum(part[:, output].tolist()) for part in parts)
             return gradient, hessian
 
@@ -374,6 +378,7 @@ def newton_constant(
         return sums_at(place, output)
 
     while asked < _ENOUGH:
+        # One output at a time: all at once would take the matrix of second derivatives.
         before = f0.copy()
         for k in range(n_outputs):
             f0[k] = _minimise_output(counted, f0, k, limit, unit)

@@ -96,6 +96,7 @@ class ClassTerms(BoundLoss):
     def derive(self, margins: Floats, total: float, derived: Floats) -> Floats:
         """Write what derivatives are read from; return the largest of both, (J, 2)."""
         largest = np.zeros((margins.shape[1], 2))
+        # All classes in one pass: their softmax has one denominator.
         if self.number == LOG and self.a.ndim == 2:
             kernels.softmax_cores(margins, self.labels, self.weights, derived[0], largest)
             return largest
@@ -127,6 +128,7 @@ class ClassTerms(BoundLoss):
             extra = extra[self.labels]
         if steps.shape[1] == 1:
             return np.asarray(steps + extra[:, None])
+        # Against the step of the true class, as K-class margins are.
         rows = np.arange(len(self.labels))
         steps = steps - steps[rows, self.labels][:, None] - extra
         steps[rows, self.labels] = 0.0
@@ -330,6 +332,8 @@ class ExpectedCostLoss(BuiltIn):
         if rows.table is not None:
             a = np.ascontiguousarray(_extra(rows.table) if one else rows.table)
         elif one:
+            # Two classes need one number of a row, what answering 1 costs more: prices of both are
+            # made block by block.
             a = np.empty(len(rows.y))
             for block, part in rows.blocks():
                 a[block] = _extra(part.paid)

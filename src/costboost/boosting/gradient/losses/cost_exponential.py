@@ -92,6 +92,8 @@ class CostExponentialLoss(BuiltIn):
         """Return a, b, w0 at these costs and labels (+1 everywhere for K classes)."""
         objective = self.objective if callable(self.objective) else NAMED[self.objective]
         free = self.scale == 0.0
+        # Where nothing costs anything first weights in proportion to costs would all be 0: `free`
+        # makes them alike.
         at = RuleInput(cost=self.scale * cost, sign=sign, n_classes=n_classes, free=free)
         parts = read_objective(objective(at), cost.shape, all_rows=False)
         return tuple(np.ascontiguousarray(part) for part in parts)
@@ -125,6 +127,7 @@ class CostExponentialLoss(BuiltIn):
 
     def largest_cost(self, rows: LossRows) -> float:
         """Return the largest cost of a mistake."""
+        # The user's own numbers are not scaled.
         if rows.objective is not None:
             return 0.0
         if rows.table is not None:
@@ -140,6 +143,7 @@ class CostExponentialLoss(BuiltIn):
         """Return a, b, w0 by class, or None where rows of a class differ."""
         if rows.table is None:
             return None
+        # Rows may be read by their labels only if no class aims at another one.
         classes = np.arange(len(rows.table))
         terms = self.terms(classes, rows.table, rows.n_outputs)
         return terms if np.array_equal(terms.labels, classes) else None
@@ -158,6 +162,8 @@ class CostExponentialLoss(BuiltIn):
             for block, found in aims:
                 aim[block], cost[block] = found
             return self._terms_at(aim, cost)
+        # Named objectives often have one b and one w0: an entry stands for all rows until one
+        # differs.
         b = w0 = np.empty((0, *shape[1:]))
         for block, found in aims:
             part = self._terms_at(*found)
@@ -183,6 +189,7 @@ class CostExponentialLoss(BuiltIn):
     def _limit(self, shards: Shards, n_outputs: int) -> tuple[float, float]:
         """Return how far a constant may lie, and the unit of F: 1 over the mean |a|."""
         (sums,) = shards.call([sum_sizes(loss=self)])
+        # F is in units of 1 / |a|: with prices in other units the minimiser lies elsewhere.
         size = rounded(sums[0]) / rounded(sums[1]) or 1.0
         size = max(size, _LEAST_SIZE)
         return FARTHEST / size, 1.0 / size
@@ -212,6 +219,7 @@ class CostExponentialLoss(BuiltIn):
 def _aims(y: Array, prices: Floats, n_outputs: int) -> tuple[Array, Floats]:
     """Return the cheapest answers to rows, and what others cost more: (n,) of two classes."""
     rows, best = np.arange(len(prices)), np.argmin(prices, axis=1)
+    # The true class where none is cheaper, else the first of the cheapest.
     aim = np.where(prices[rows, y] <= prices[rows, best], y, best)
     excess = prices - prices[rows, aim][:, None]
     return aim, excess[rows, 1 - aim] if n_outputs == 1 else excess

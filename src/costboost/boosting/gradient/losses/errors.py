@@ -141,6 +141,8 @@ class ConvexLoss(BuiltIn):
         ends, sums = shards.call([target_range(), sum_targets()])
         bounds, sums_at = self._bounds(ends, rounded(sums[1])), self._sums_at(shards)
 
+        # A convex function that is flat in places: Newton's method needs the ends of the targets as
+        # a bracket.
         def at(f0: Floats) -> tuple[Floats, Floats]:
             gradient, hessian = (np.array([part]) for part in sums_at(f0, 0))
             return bounds.level(gradient, hessian), hessian
@@ -276,6 +278,7 @@ class PinballLoss(BuiltIn):
     def priced(self, state: GradientRows) -> Floats:
         """Return y, weights and the prices over and under, (m, 4); 0 for rows not learnt from."""
         rows = state.data
+        # Rows outside the sample get a weight of 0, which moves no quantile.
         keep = state.keep if len(state.keep) else 1.0
         parts = np.asarray(rows.y, float), rows.unit_or_weights * keep, *self._prices(rows.prices)
         return np.column_stack(np.broadcast_arrays(*parts))

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from costboost.boosting.adaboost.evaluation import BoundRule, MistakePrices, in_range
-from costboost.boosting.adaboost.rules import RULES
+from costboost.boosting.adaboost.rules import RULES, BoundRule, MistakePrices
+from costboost.boosting.adaboost.weights import in_range
 from odd import odd_function
 
 COST = np.array([0.2, 0.5, 1.0])

@@ -173,6 +173,50 @@ function showMatters() {
   drawBars($("matters-chart"), { bars, label: `What matters: ${bars.map((bar) => `${bar.name} ${bar.text}`).join("; ")}` });
 }
 
+// --- what equal treatment costs, and who is decided differently: computed in Python, drawn here
+
+const points = (share) => {
+  const text = withoutZeros(number(100 * share, 2));
+  return `${text} point${text === "1" ? "" : "s"}`;
+};
+
+function showParity() {
+  const found = page.frontier;
+  if (!found || !(found.within[0] > 0)) return;
+  const at = Number($("parity-at").value);
+  const more = found.cost.map((cost) => cost - found.cost[0]);
+  const place = (j) => -100 * found.within[j]; // the difference falls from left to right
+  const [low, high] = [Math.min(0, ...more), Math.max(...more)];
+  drawChart($("parity-chart"), {
+    x: { low: place(0), high: 0, label: "permitted difference, points", format: (v) => short(-v) },
+    y: { low, high: high * 1.15 || 1, label: `costs more${page.currency ? `, ${page.currency}` : ""}` },
+    marks: [
+      { kind: "line", points: more.map((value, j) => [place(j), value]) },
+      { kind: "point", style: "here", r: 6, x: place(at), y: more[at], text: cash(more[at]) },
+    ],
+    label: `All rows cost ${cash(more[more.length - 1])} more at no difference, ${cash(more[at])} more at ${points(found.within[at])}`,
+  });
+  const says = `At most ${points(found.within[at])} apart`;
+  $("parity-says").textContent = `${points(found.within[at])}`;
+  $("parity-at").setAttribute("aria-valuetext", `${points(found.within[at])}`);
+  const cells = (values) => values.map((value) => `<td>${esc(value)}</td>`).join("");
+  const lines = found.groups.map((group, g) => `<tr><th scope="row">${esc(group)}</th>` + cells([
+    number(found.sizes[g]), percent(found.rates[0][g]), percent(found.rates[at][g]),
+    cash(found.costs[0][g]), cash(found.costs[at][g] - found.costs[0][g]),
+  ]) + "</tr>");
+  const all = cells([number(found.sizes.reduce((sum, n) => sum + n, 0)), "", "", cash(found.cost[0]), cash(more[at])]);
+  $("parity-table").tBodies[0].innerHTML = `${lines.join("")}<tr class="own"><th scope="row">All rows</th>${all}</tr>`;
+  $("parity-table").caption.textContent = says;
+}
+
+function showSwaps() {
+  page.swaps.forEach((bars, j) => {
+    if (!bars.length) return;
+    const shown = bars.map((bar) => ({ ...bar, own: bar.value >= 0, text: money(bar.value, page.currency, 0) }));
+    drawBars($(`swap-chart-${j}`), { bars: shown, label: `Saved: ${shown.map((bar) => `${bar.name} ${bar.text}`).join("; ")}` });
+  });
+}
+
 // --- who is affected
 
 function showWho(figures) {
@@ -218,6 +262,8 @@ function schedule() {
 
 function draw() {
   showMatters();
+  showParity();
+  showSwaps();
   if (!report.figures) return;
   showPolicies(report.figures);
   showShare(report.figures);
@@ -292,6 +338,10 @@ function makeChoices() {
       state.shown = Number($("class").value);
       showCurves(report.figures);
     });
+  }
+  if ($("parity-at")) {
+    $("parity-choice").hidden = false;
+    $("parity-at").addEventListener("input", showParity);
   }
   if ($("who")) {
     $("who-choice").hidden = page.who.length < 2;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.datasets import load
-from costboost.datasets._sources import (
+from costboost.datasets._loading import (
     CellTable,
     as_numbers,
     content_digest,

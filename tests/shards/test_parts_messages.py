@@ -10,7 +10,9 @@ from numpy.testing import assert_array_equal
 
 from costboost import Costs
 from costboost.binning.binner import fit_binner
-from costboost.shards.part_messages import (
+from costboost.shards.parts import (
+    RawRows,
+    TablePart,
     advance_margins,
     apply_to_codes,
     bind_part_costs,
@@ -26,7 +28,6 @@ from costboost.shards.part_messages import (
     open_shard,
     unfollow_rows,
 )
-from costboost.shards.parts import RawRows, TablePart
 from costboost.shards.rows import RowSample, begin_tree, count_codes, heaviest_row
 
 RNG = np.random.default_rng(0)

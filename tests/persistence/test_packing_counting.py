@@ -8,7 +8,7 @@ from sklearn.frozen import FrozenEstimator
 
 import costboost as cb
 from costboost.persistence import ModelFileError
-from costboost.persistence.counting import MAX_NESTED, check_amount
+from costboost.persistence.packing import MAX_NESTED, check_amount
 from fuzzing import original, parts_of, put_together
 from zoo import MAKERS, fitted, quiet_fit, table
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from costboost import CostBoostClassifier, Costs, ParquetTable
-from costboost.files import cache as module
-from costboost.files.cache import CodesFolder, make_folder
+from costboost.files import sources as module
+from costboost.files.sources import CodesFolder, make_folder
 from parquet_rows import FEATURES, make_rows, write
 
 SHAPE = (100, 7)

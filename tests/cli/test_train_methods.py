@@ -7,7 +7,8 @@ import pytest
 
 from costboost import CostBoostClassifier, GradientBoostClassifier, PNormBoostClassifier
 from costboost.cli import UsageError
-from costboost.cli.methods import Maker, method_names, show_rounds
+from costboost.cli.output import show_rounds
+from costboost.cli.train import Maker, method_names
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))
