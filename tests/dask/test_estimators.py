@@ -22,6 +22,7 @@ from costboost.dask import (
     DaskPNormBoostClassifier,
 )
 from dask_fits import fingerprint, frames
+from zoo import many_levels
 
 BY_COLUMN = Costs(fp=20, fn="amount")
 CONSTANT = Costs(fp=1, fn=4)
@@ -98,6 +99,14 @@ class TestSameBits:
         params = {"n_estimators": 4, "cv": 2, "random_state": 0}
         both = fit_both(ADA, table, labels, [300], params=params, costs=BY_COLUMN)
         assert_same(*both[:2], table, both[2])
+
+    def test_columns_of_many_categories(self):
+        table, labels = many_levels(3)
+        table["shop"] = table["shop"].astype("object")
+        params = {"method": "adamec", "target_encoding": True, "n_estimators": 3, "random_state": 0}
+        both = fit_both(ADA, table, pd.Series(labels), [100, 333], params=params)
+        assert_same(*both[:2], table, both[2])
+        assert both[0]._model.forests[0].binner.level_codes is not None
 
     def test_weights_and_calibration(self, people):
         table, labels = people

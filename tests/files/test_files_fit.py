@@ -22,6 +22,7 @@ from costboost import (
 )
 from costboost.costs import expression
 from parquet_rows import FEATURES, N, make_rows, write
+from zoo import many_levels
 
 BY_CLASS, BY_ROW = Costs(fp=1, fn=4), Costs(fp=1, fn="amount")
 
@@ -316,3 +317,16 @@ def test_categories_left_out_are_told_of_as_of_rows_in_memory(tmp_path):
         told.append([str(warning.message) for warning in heard])
     assert told[0] == told[1]
     assert "Column 'a' has 90 categories, more than max_bins=40 can tell apart" in told[0][0]
+
+
+def test_columns_of_many_categories(tmp_path):
+    frame, y = many_levels(3)
+    frame["label"] = y
+    path, cache = write(frame, tmp_path / "rows.parquet", [100, 1, 299, 400]), tmp_path / "cache"
+    cache.mkdir()
+    model = boost("adamec", target_encoding=True, categorical_features=["code", "shop"])
+    for labels in (y, y, (y + 1) % 3):  # the same once more from the cache; then other labels
+        frame["label"] = labels
+        write(frame, path, [100, 1, 299, 400])
+        check_same(model, frame, ParquetTable(path, "label", cache=cache))
+    check_same(boost(n_estimators=20, random_state=1), frame, ParquetTable(path, "label"))

@@ -20,6 +20,7 @@ from costboost.boosting.adaboost.rules import RULES
 from costboost.shards.parts import forward_to_shard
 from costboost.shards.rows import count_codes, divide_node, sum_histogram
 from spread_tables import spread
+from zoo import many_levels
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -216,3 +217,38 @@ def test_prices_in_memory_are_refused():
 def test_no_rows():
     with pytest.raises(ValueError, match="no rows"):
         spread(FRAME.iloc[:0], Y[:0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CostBoostClassifier(n_estimators=20, random_state=0),
+        CostBoostClassifier("adamec", n_estimators=3, random_state=0, target_encoding=True),
+        GradientBoostClassifier(n_estimators=3, random_state=0, target_encoding=True),
+        PNormBoostClassifier(n_estimators=3, random_state=0, target_encoding=True),
+    ],
+    ids=["auto", "adamec", "gradient", "p-norm"],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_of_many_categories(model, n_classes, weighted):
+    frame, y = many_levels(n_classes)
+    again = np.repeat(np.arange(800), 1 + (np.arange(800) % 9 == 0))  # with copies of rows
+    frame, y = frame.iloc[again].reset_index(drop=True), y[again]
+    frame["code"] = frame["code"].astype(str).where(frame["code"].notna(), None)
+    weights = np.random.default_rng(1).integers(0, 4, len(y)).astype(float) if weighted else None
+    check_same(model, frame, y, weights, cuts=(37, 38, 38, 500))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_categories_of_numbers_to_predict(weighted):
+    frame, y = many_levels(5)
+    target = y + np.random.default_rng(0).normal(size=len(y))
+    frame["code"] = frame["code"].astype(str).where(frame["code"].notna(), None)
+    weights = np.random.default_rng(1).integers(0, 4, len(y)).astype(float) if weighted else None
+    model = GradientBoostRegressor(n_estimators=20, random_state=0, target_encoding=True)
+    check_same(model, frame, target, weights, cuts=(37, 38, 38, 500), targets=True)
+    plain = clone(model).set_params(target_encoding=False).fit(frame, target, weights)
+    asked = clone(model).fit(frame, target, weights)
+    assert asked._model.forests[0].binner.level_codes is not None
+    assert not np.array_equal(plain.predict(frame), asked.predict(frame))

@@ -443,11 +443,17 @@ def count_keys(
 
 @message(reduce=merge_sums)
 def sum_part_levels(
-    part: PartRows, *, column: int, grid: Grid | None, n_classes: int, buckets: NDArray[np.uint8]
+    part: PartRows,
+    *,
+    column: int,
+    grid: Grid | None,
+    n_classes: int,
+    buckets: NDArray[np.uint8],
+    edges: Floats | None = None,
 ) -> LevelSums:
     """Add up the weights of a column's categories by bucket and class; buckets are of the part."""
     table = read_table(part.raw.X)
-    target = TargetRows(part.data.y if table.n_rows else buckets, n_classes, buckets)
+    target = TargetRows(part.data.y if table.n_rows else buckets, n_classes, buckets, edges)
     return sum_levels(table, column, weights_of(part, table.n_rows, grid), target)
 
 

@@ -117,11 +117,14 @@ class PartTargets(NamedTuple):
         Of positive weight.
     buckets : list of uint8 arrays, one per part
         The bucket of every row.
+    edges : float64 array or None
+        Where numbers to predict are cut.
     """
 
     n_classes: int
     n_rows: int
     buckets: list[NDArray[np.uint8]]
+    edges: Floats | None = None
 
 
 def fit_partitioned_target_binner(
@@ -361,9 +364,9 @@ class _PartitionedBinning:
     def _code_levels(self, j: int, target: Callable[[], PartTargets]) -> ColumnBins:
         if self._part_targets is None:
             self._part_targets = target()
-        n_classes, n_rows, buckets = self._part_targets
+        n_classes, n_rows, buckets, edges = self._part_targets
         asked = [
-            sum_part_levels(column=j, grid=self.grid, n_classes=n_classes, buckets=own)
+            sum_part_levels(column=j, grid=self.grid, n_classes=n_classes, buckets=own, edges=edges)
             for own in buckets
         ]
         (sums,) = self.send([asked])

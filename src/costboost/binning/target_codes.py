@@ -14,7 +14,8 @@ out), and how many codes pay by that loss, each for the price that Schwarz's cri
 So a column of identifiers has one code, and no tree looks at it. Levels never seen have the prior.
 
 With two classes codes rise with the share of the second, and trees cut them as they cut numbers.
-More classes have no order: levels of similar shares then make up one category.
+More classes have no order: levels of similar shares then make up one category, and those of many
+rows are told apart.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.codes import MISSING, Key
-from costboost.binning.column_bins import ColumnBins, cut_ordered, key_order
+from costboost.binning.column_bins import ColumnBins, cut_ordered, key_order, sorted_with_sums
 from costboost.binning.table_reading import FeatureTable, Grid, RowWeights
 from costboost.typing import Codes, Floats, Int64
 
@@ -39,6 +40,7 @@ __all__ = [
     "TargetRows",
     "code_levels",
     "codes_of_rows",
+    "cut_targets",
     "merge_sums",
     "rows_in_unit",
     "sum_levels",
@@ -47,6 +49,11 @@ __all__ = [
 BUCKETS = 5
 MANY_LEVELS = 32  # levels, from above which a column is coded by its target
 STRENGTHS = (*(2.0**power for power in range(13)), np.inf)  # rows that the prior counts for
+LEAST_OWN = 30.0  # rows of a level that has a code of its own
+CERTAIN = 2.0  # ... times those that the prior counts for
+MOST_OWN = 0.8  # ... of all codes
+NEARLY_ALL = 0.97  # of the rows
+QUARTERS = 4  # classes that numbers to predict are cut into
 FINER = 2  # times that the number of codes is doubled at most, of two classes
 N_CODES = (2, 4, 8, 16, 32, 64, 128)  # codes of values that a column may have, but for max_bins
 
@@ -56,15 +63,25 @@ class TargetRows(NamedTuple):
 
     Attributes
     ----------
-    labels : int array of shape (n,)
-        Class numbers.
+    labels : array of shape (n,)
+        Class numbers; or numbers to predict, which `edges` make classes.
     n_classes : int
     buckets : uint8 array of shape (n,)
+    edges : float64 array or None
+        Where numbers to predict are cut.
     """
 
-    labels: NDArray[np.integer[Any]]
+    labels: NDArray[Any]
     n_classes: int
     buckets: NDArray[np.uint8]
+    edges: Floats | None = None
+
+    @property
+    def classes(self) -> Int64:
+        """The class numbers, (n,)."""
+        if self.edges is not None:
+            return np.searchsorted(self.edges, self.labels)
+        return self.labels.astype(np.int64)
 
 
 class LevelSums(NamedTuple):
@@ -144,7 +161,7 @@ def sum_levels(table: FeatureTable, j: int, weights: RowWeights, target: TargetR
     units = np.ones(table.n_rows, np.int64) if weights.every is None else weights.every
     # The last line is of missing levels, whose place is -1.
     sums = np.zeros((len(keys) + 1, BUCKETS, target.n_classes), dtype=np.int64)
-    np.add.at(sums, (places, target.buckets, target.labels.astype(np.intp)), units)
+    np.add.at(sums, (places, target.buckets, target.classes), units)
     found = np.flatnonzero(sums[:-1].sum(axis=(1, 2)))
     kept = sorted(found.tolist(), key=lambda i: key_order(keys[i]))
     return LevelSums(tuple(keys[i] for i in kept), sums[kept], int(sums[-1].sum()))
@@ -161,6 +178,12 @@ def _levels(table: FeatureTable, j: int) -> tuple[Int64, list[Key]]:
         places[places == len(found) - 1] = -1
         found = found[:-1]
     return places, found.tolist()
+
+
+def cut_targets(y: Floats, weights: RowWeights) -> Floats:
+    """Return the edges that cut numbers to predict into at most four classes of equal weight."""
+    values = y if weights.rows is None else y[weights.rows]
+    return cut_ordered(*sorted_with_sums(values.copy(), weights.kept), QUARTERS)
 
 
 def merge_sums(parts: Sequence[LevelSums]) -> LevelSums:
@@ -209,12 +232,41 @@ def code_levels(found: LevelSums, rows_in_unit: float, max_bins: int) -> LevelBi
         loss = -float(np.sum(every * np.log(shares)))
         if loss < best:
             best, strength = loss, a
-    apart = shrunk(others, prior, strength).reshape(-1, len(prior))
-    cut = _best_cut(apart, found.sums.reshape(apart.shape), rows_in_unit, max_bins)
+    light = np.flatnonzero(~_told_apart(every.sum(axis=1), strength, max_bins))
+    apart = shrunk(others[light], prior, strength).reshape(-1, len(prior))
+    n_heavy = len(found.keys) - len(light)
+    cut = _best_cut(apart, found.sums[light].reshape(apart.shape), rows_in_unit, max_bins - n_heavy)
     whole = np.vstack([every.sum(axis=1), np.zeros((1, len(prior)))])  # unseen: nothing is known
-    new = cut.codes(shrunk(whole, prior, strength))
-    bins = ColumnBins(cut.edges, found.keys, found.missing > 0, level_codes=new)
-    return LevelBins(bins, cut.codes(apart).reshape(found.sums.shape[:2]))
+    new, own = cut.codes(shrunk(whole, prior, strength)), cut.codes(apart)
+    if n_heavy or not len(cut.edges):
+        # Codes without an order: the last cell is that of levels not seen, so that each code below
+        # it may be met; levels that are told apart come behind.
+        last = int(max(new.max(), own.max(initial=0)))
+        places = np.arange(last + 1, dtype=np.uint8)
+        places[[last, new[-1]]] = places[[new[-1], last]]
+        new, own = places[new], places[own]
+        heavy = np.setdiff1d(np.arange(len(found.keys)), light)
+        new[heavy] = last + 1 + np.arange(n_heavy)
+    each = np.repeat(new[:-1, None], found.sums.shape[1], axis=1)
+    each[light] = own.reshape(len(light), found.sums.shape[1])
+    edges = np.empty(0) if n_heavy else cut.edges
+    bins = ColumnBins(edges, found.keys, found.missing > 0, level_codes=new)
+    return LevelBins(bins, each)
+
+
+def _told_apart(sums: Floats, strength: float, max_bins: int) -> NDArray[np.bool_]:
+    """Return which levels have codes of their own, given their rows (L, C).
+
+    They have many, and more than the prior counts for, so that they differ for certain: trees may
+    then find out in what else than their shares. With two classes that costs the order of codes,
+    which pays only where nearly all rows are of such levels.
+    """
+    rows, found = sums.sum(axis=1), np.zeros(len(sums), dtype=np.bool_)
+    heaviest = np.argsort(-rows, kind="stable")[: int(MOST_OWN * max_bins)]
+    found[heaviest] = rows[heaviest] >= max(LEAST_OWN, CERTAIN * strength)
+    if sums.shape[1] == 2 and rows[found].sum() < NEARLY_ALL * rows.sum():
+        return np.zeros_like(found)
+    return found
 
 
 def shrunk(sums: Floats, prior: Floats, strength: float) -> Floats:

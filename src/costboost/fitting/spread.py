@@ -205,7 +205,7 @@ class PartsTable:
             rows = target()
             self._buckets = self._by_part(rows.buckets)
             n_rows = self.n_rows if weights is None else int(np.count_nonzero(weights > 0.0))
-            return PartTargets(rows.n_classes, n_rows, self._buckets)
+            return PartTargets(rows.n_classes, n_rows, self._buckets, rows.edges)
 
         self.binner, self._own_codes = fit_partitioned_target_binner(
             self.cluster.send,

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost.binning.binner import Binner
-from costboost.binning.target_codes import TargetRows
+from costboost.binning.table_reading import weigh_rows
+from costboost.binning.target_codes import TargetRows, cut_targets
 from costboost.boosting.rounds import take_rounds
 from costboost.calibration import (
     CalibratedScores,
@@ -209,7 +210,10 @@ class Trainer:
         """Return what columns of many categories are coded by."""
         weights = self.weights
         buckets = draw_buckets(self.n_rows, weights, self.copies, self.plan.seed)
-        return TargetRows(self.y, self.plan.n_classes, buckets)
+        if self.plan.n_classes:
+            return TargetRows(self.y, self.plan.n_classes, buckets)
+        edges = cut_targets(self.y, weigh_rows(weights, self.n_rows))
+        return TargetRows(self.y, len(edges) + 1, buckets, edges)
 
     def use_eval_sets(self, eval_sets: list[EvalSet] | None) -> None:
         """Prepare eval sets, as `read_eval_set` returns them: they replace held-out rows."""

@@ -79,8 +79,13 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
     subsample : float, default=1.0
         The share of rows that each round learns from.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        A column keeps its `max_bins` heaviest categories; all others are treated as missing
-        values, and a warning names the column.
+        Without `target_encoding` a column keeps its `max_bins` heaviest categories; all others
+        are treated as missing values, and a warning names the column.
+    target_encoding : bool or "auto", default="auto"
+        Whether columns of more than 32 categories are coded by the targets of other rows, cut into
+        quarters: by each category's share of these, drawn to that of all rows as far as that helps
+        rows that were not counted. Categories of 30 rows are told apart, those never seen are as
+        all rows. "auto" does not.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
         1: the answer rises with the column, -1: it falls, 0: free. A dict gives columns by name
         or position.
@@ -183,6 +188,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         max_bins: int = 255,
         subsample: float = 1.0,
         categorical_features: Any = "from_dtype",
+        target_encoding: bool | str = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         validation_fraction: float = 0.1,
@@ -215,6 +221,7 @@ class GradientBoostRegressor(ExplainMixin, RegressorMixin, GradientBoost):  # ty
         self.max_bins = max_bins
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.target_encoding = target_encoding
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.validation_fraction = validation_fraction
