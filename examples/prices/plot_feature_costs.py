@@ -57,3 +57,4 @@ for (name, cost), style in zip(curves.items(), (":", "--", "-.", "-"), strict=Tr
 ax.set(xscale="log", ylim=(0, 0.62))
 ax.set(xlabel="price of a mistake, euros", ylabel="cost of a row / price of a mistake")
 ax.legend()
+plt.show()

@@ -127,7 +127,8 @@ def test_split_rows_cost_what_the_linear_program_does(seed, of, within, n_action
             problem.relaxed()
         return
     found = problem.relaxed()
-    assert found.cost == pytest.approx(slow.cost, rel=1e-6, abs=1e-9 * scale)
+    # HiGHS keeps its constraints to 1e-7, which is worth so much; the duals below are exact.
+    assert found.cost == pytest.approx(slow.cost, rel=1e-6, abs=1e-7 * scale)
     np.testing.assert_allclose(found.shares.sum(axis=1), 1)
     rates = problem.rates(found.shares)
     assert np.ptp(rates) <= within + 1e-9

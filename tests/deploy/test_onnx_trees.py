@@ -37,7 +37,7 @@ def test_margins_are_those_of_the_forest(name):
 
 
 def test_categories_are_asked_for_by_their_numbers():
-    model, X = fitted("auto of a frame")
+    model, X = fitted("gradient of a frame")
     forest = export(model).forests[0]
     assert len(forest.subsets)
     codes = forest.binner.encode(X)

@@ -28,11 +28,11 @@ def plan_of(family, n_classes=2, **params):
     costs = as_costs(None, np.arange(n_classes))
     if family == "adaboost":
         model = CostBoostClassifier("adaboost", **given)
-        return adaboost.settle(model, X, y, costs, n_classes)
+        return adaboost.settle(model, X, y, None, costs, n_classes)
     if family == "gradient":
         model = GradientBoostClassifier(**given)
-        return gradient.settle_classification(model, X, y, costs, n_classes)
-    return pnorm.settle(PNormBoostClassifier(**given), X, y, costs, n_classes)
+        return gradient.settle_classification(model, X, y, None, costs, n_classes)
+    return pnorm.settle(PNormBoostClassifier(**given), X, y, None, costs, n_classes)
 
 
 FAMILIES = ("adaboost", "gradient", "pnorm")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from costboost import CostBoostClassifier, Costs, GradientBoostClassifier, PNormBoostClassifier
-from costboost.boosting.adaboost import evaluation, rows
+from costboost.boosting.adaboost import rows, rules
 from costboost.boosting.adaboost.rows import TrainingRows
 from costboost.estimators.adaboost import plan as adaboost_plan
 from costboost.fitting.plan import TrainingPlan
@@ -153,13 +153,13 @@ def test_the_observer_can_have_the_model_so_far():
     [("auto", "sigmoid"), ("cgada", "sigmoid"), ("adacost", "beta"), ("adacost", None)],
 )
 def test_prices_by_class_are_read_once_a_fit(method, calibration, monkeypatch):
-    calls, read = [], evaluation.class_prices
+    calls, read = [], rules.class_prices
 
     def counted(*arguments, **options):
         calls.append(arguments)
         return read(*arguments, **options)
 
-    for module in (evaluation, rows, adaboost_plan):
+    for module in (rules, rows, adaboost_plan):
         monkeypatch.setattr(module, "class_prices", counted)
     rng = np.random.default_rng(0)
     table = rng.normal(size=(60, 2))
@@ -171,7 +171,7 @@ def test_prices_by_class_are_read_once_a_fit(method, calibration, monkeypatch):
 
 def test_rows_with_costs_of_their_own_forget_the_prices_by_class():
     same = Costs(fp=1, fn=3).bind([0, 1])
-    known = evaluation.class_prices(same, 2)
+    known = rules.class_prices(same, 2)
     loader = TrainingRows(RowData(Y, None, same), 2, Y, known=known)
     assert loader.by_class() is known
     assert loader.on(RowData(Y[:3])).by_class() is known

@@ -141,6 +141,8 @@ def makers():
     target = np.nan_to_num(X[:, 0]) * 3 + y
     for loss in ("squared", "absolute", "huber", "pinball"):
         yield f"regressor {loss}", on(cb.GradientBoostRegressor(loss, **SMALL), X, target)
+    numbers = cb.MinimumCostRegressor(cb.GradientBoostRegressor(**SMALL), cv=2, random_state=0)
+    yield "minimum cost of numbers", on(numbers, X, target)
     for method in ("lp-csb", "lp-csb-pa", "lp-csb-a", "dse", "gbse", "average-cost", "adaboost.m2"):
         yield f"p-norm {method}", on(PNormBoostClassifier(2, method, **SMALL), X3, y3, costs=C)
     yield "p-norm of two", on(PNormBoostClassifier(calibration="sigmoid", cv=2, **SMALL), X, y)

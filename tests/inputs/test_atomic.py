@@ -243,7 +243,7 @@ def crowded_rows():
 @pytest.mark.parametrize(
     "model",
     [
-        CostBoostClassifier(n_estimators=2, cv=3, random_state=0),
+        CostBoostClassifier(n_estimators=2, cv=3, target_encoding=False, random_state=0),
         CostBoostClassifier("cgada", 2, cv=3, random_state=0),
         GradientBoostRegressor(n_estimators=2, random_state=0),
         MinimumCostClassifier(CostBoostClassifier("adaboost", 2, random_state=0), cv=3),

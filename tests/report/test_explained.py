@@ -1,5 +1,7 @@
 """Rows that are explained: which, and that the page says so."""
 
+import re
+
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
@@ -15,7 +17,11 @@ def test_explained_rows_are_told_of():
     words = " ".join(text_of(CASES["by_row"]()).split())
     assert "This page holds rows of the table : 10 of them" in words
     assert "the explained rows with all their values" in words
-    assert CASES["by_row"]().html.count('<details class="row">') == 10
+    html = CASES["by_row"]().html
+    shown = re.findall(r'<details class="row"><summary>Row (\d+): (decided|from)', html)
+    explained, swapped = ({i for i, how in shown if how == kind} for kind in ("decided", "from"))
+    assert len(explained) == 10
+    assert f"10 of them here and {len(swapped - explained)} more among" in words
 
 
 def test_rows_are_picked_by_regret_then_by_stake_then_by_closeness():

@@ -282,7 +282,9 @@ IN_PARTS = {
     "log": (gradient("log"), y),
     "squared": ((GradientBoostRegressor(n_estimators=4, random_state=0), None, {}), X[:, 0] ** 2),
     "p-norm": (mixed(), y),
+    "many levels": (boosted("auto", **recipe), y),
 }
+LEVELS = [f"L{i}" for i in np.arange(len(y)) ** 2 % 97]
 
 
 def parts_of(workers, frame, truth, weights=None):
@@ -295,6 +297,8 @@ def fit_parts(workers, case):
     """Fit a model to a table whose parts are in other processes; compare it."""
     (model, _, extra), truth = IN_PARTS[case]
     frame = FRAME.iloc[np.arange(len(y)) % 100] if case == "copies" else FRAME
+    if case == "many levels":
+        frame = frame.assign(kind=pd.Categorical(LEVELS))
     here = quiet_fit(clone(model), frame, truth, sample_weight=WEIGHT, **extra)
     numbers = isinstance(model, GradientBoostRegressor)
     with parts_of(workers, frame, truth, WEIGHT) as parts:

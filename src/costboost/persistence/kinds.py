@@ -377,12 +377,6 @@ FITTED: dict[type[Any], Fields] = {
 _OPTIONAL = {*HISTORY, "feature_names_in_", "effective_rows_", "training_costs_", *_PRICED} - {
     "estimators_"
 }
-# Parameters that a release added, with what files written before it mean by not having them.
-_ADDED: dict[type[Any], Fields] = {
-    CostBoostClassifier: {"feature_costs": None},
-    GradientBoostClassifier: {"feature_costs": None},
-    GradientBoostRegressor: {"costs": None},
-}
 ESTIMATORS = tuple(kind for kind in FITTED if kind.__module__.startswith("costboost."))
 
 # A warm start that continues from a file begins anew, with the same result: rounds hold trees in
@@ -407,7 +401,6 @@ def _estimator(kind: type[Any]) -> Kind:
         return fields
 
     def make(fields: Fields) -> Any:
-        fields = {**_ADDED.get(kind, {}), **fields}
         # All that a fit sets, or nothing of it.
         needed = fitted if set(fields) - params else set()
         _check_fields(kind, fields, hints, params | needed)

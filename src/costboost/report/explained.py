@@ -6,6 +6,7 @@ turning: what a reviewer asks to see.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -145,12 +146,13 @@ def _add(picked: dict[int, str], key: Floats, count: int, why: str) -> None:
             count -= 1
 
 
-def explained_html(subject: Subject, words: Words) -> str:
-    """Return a section of explained rows."""
+def explained_html(subject: Subject, words: Words, elsewhere: Iterable[int] = ()) -> str:
+    """Return a section of explained rows; `elsewhere` are those that other sections hold."""
     model, X, rows = subject.model, subject.X, subject.rows
     taken = rows.decide_codes()
     parts = []
-    for i, why in pick_rows(rows):
+    picked = pick_rows(rows)
+    for i, why in picked:
         truth, decided = words.classes[int(rows.truth[i])], words.actions[int(taken[i])]
         parts.append(
             f'<details class="row"><summary>Row {i}: decided <b>{esc(decided)}</b>, was '
@@ -158,10 +160,12 @@ def explained_html(subject: Subject, words: Words) -> str:
             f'aria-label="Row {i}" tabindex="0">{row_html(model, X, rows, i, words)}</div>'
             "</details>"
         )
+    more = len(set(elsewhere) - {i for i, _ in picked})
+    besides = f" here and {more} more among those decided differently" if more else ""
     return (
         '<section id="rows-section" aria-labelledby="rows-title">'
         '<h2 id="rows-title">Rows explained</h2><p class="note"><b>This page holds rows of the '
-        f"table</b>: {len(parts)} of them, with all their values, because its maker asked "
+        f"table</b>: {len(parts)} of them{besides}, with all their values, because its maker asked "
         f"for that. Rows are numbered from 0.</p>{''.join(parts)}</section>"
     )
 

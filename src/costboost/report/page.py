@@ -438,7 +438,7 @@ def make_report(
         warnings=found + drift_warnings(forests_of(subject.model), subject.X),
         matters=what_matters(subject.model, subject.X, subject.rows, random_state),
         card={**card, "What this page holds": held(subject, kept, rows, words)},
-        explained=explained_html(subject, words) if rows else "",
+        explained=explained_html(subject, words, questions.rows_shown) if rows else "",
         title=title or f"{type(subject.model).__name__}: what its decisions cost",
         scenarios=positions,
         questions=questions,

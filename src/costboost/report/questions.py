@@ -59,6 +59,11 @@ class Questions:
     at: int = 0
     swaps: tuple[Swap, ...] = ()
 
+    @property
+    def rows_shown(self) -> set[int]:
+        """The numbers of the rows that are shown with all their values."""
+        return {i for swap in self.swaps for i in swap.found.largest.tolist()}
+
 
 def read_questions(
     model: Any,
