@@ -13,6 +13,7 @@ from zoo import MAKERS, table
 
 WRAPPERS = (
     "minimum cost",
+    "minimum cost of numbers",
     "frozen",
     "metacost",
     "costing",

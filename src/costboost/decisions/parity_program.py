@@ -181,6 +181,8 @@ class TradeOffs:
         steps = [one.rates for one in self.groups]
         kinks = np.concatenate([[low, high], *steps, *(part - within for part in steps)])
         kinks = np.unique(kinks[(kinks >= low) & (kinks <= high)]) if high > low else kinks[:1]
+        # Of kinks that are one but for rounding, the costs differ by rounding alone, either way.
+        kinks = kinks[np.r_[True, np.diff(kinks) > 1e-12]]
         first, last = 0, len(kinks) - 1
         while first < last:  # the first kink behind which the cost does not fall
             middle = (first + last) // 2
