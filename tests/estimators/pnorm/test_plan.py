@@ -78,7 +78,7 @@ def test_what_is_settled_is_what_was_asked():
     X, y = problem(0)
     bound = as_costs(matrix(0, 3), np.arange(3)).bind(np.arange(3), len(y))
     asked = quick(p=3, step="search", method="lp-csb-a", subsample=0.5, n_iter_no_change=2)
-    settled = settle(asked, X, y, bound, 3)
+    settled = settle(asked, X, y, None, bound, 3)
     assert (settled.setting.p, settled.setting.step, settled.setting.n_rounds) == (3.0, "search", 8)
     assert (settled.method.name, settled.subsample, settled.patience) == ("lp-csb-a", 0.5, 2)
     assert settled.metric == "cost"
