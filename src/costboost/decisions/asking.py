@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from costboost.costs import ColumnTests, Costs, as_feature_costs
 from costboost.decisions.sequential import Asking, NextTest, PolicyRun, PricedTest, run_policy
-from costboost.inputs.arrays import find_column
+from costboost.inputs.arrays import find_column, is_missing
 from costboost.inputs.checks import (
     answers_tables,
     check_choice,
@@ -104,6 +104,11 @@ class ColumnCostsMixin:
     n_features_in_: int
     n_jobs: int | None
 
+    def _column_keys(self) -> list[Any]:
+        """Return the names of the columns of the fit; their positions where they had none."""
+        names = getattr(self, "feature_names_in_", None)
+        return list(range(self.n_features_in_)) if names is None else [str(n) for n in names]
+
     def _column_tests(self, feature_costs: Any) -> ColumnTests:
         """Return the prices of columns that were given, or those of the fit."""
         if feature_costs is None:
@@ -116,10 +121,8 @@ class ColumnCostsMixin:
             return tests
         given = as_feature_costs(feature_costs)
         assert given is not None
-        names = getattr(self, "feature_names_in_", None)
-        listed = list(range(self.n_features_in_)) if names is None else [str(n) for n in names]
         fitted: ColumnTests | None = getattr(self, "feature_costs_", None)
-        tests = given.bind(listed)
+        tests = given.bind(self._column_keys())
         return tests if fitted is None else tests.for_rows(fitted.rows)
 
     def _own_trees(self) -> FittedModel:
@@ -319,14 +322,13 @@ class ColumnCostsMixin:
 
     def _one_row(self, row: Any, known: Any) -> tuple[Any, Bools]:
         """Return a row as a table of all columns, and which of them are known."""
-        names = getattr(self, "feature_names_in_", None)
-        listed = list(range(self.n_features_in_)) if names is None else [str(n) for n in names]
+        listed = self._column_keys()
         X = row
         if isinstance(row, Mapping):
             values: list[Any] = [None] * len(listed)
             for key, value in row.items():
                 values[find_column(key, listed, "row")] = value
-            X = _as_table(values, listed, named=names is not None)
+            X = _as_table(values, listed, named=hasattr(self, "feature_names_in_"))
         frame = nw.from_native(X, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             cells = [frame[name].to_list() for name in frame.columns]
@@ -336,7 +338,7 @@ class ColumnCostsMixin:
             cells, n_rows = [list(column) for column in X.T], len(X)
         if n_rows != 1:
             raise ValueError(f"next_test is about one row, and was given {n_rows}.")
-        given = np.array([not _is_missing(column[0]) for column in cells], dtype=bool)
+        given = np.array([not is_missing(column[0]) for column in cells], dtype=bool)
         if known is not None:
             given[:] = False
             given[[find_column(key, listed, "known") for key in known]] = True
@@ -373,10 +375,6 @@ class ColumnCostsMixin:
         assert bound.actions is not None
         spent = asking.tests.cost(bought) / asking.share
         return PolicyRun(bound.actions[actions], asking.tests.names, bought, spent, expected)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
 def _as_table(values: list[Any], names: list[Any], *, named: bool) -> Any:
